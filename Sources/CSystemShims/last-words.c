@@ -1,5 +1,5 @@
-// The last message of a process that crashes (by a trap of Swift, for example), written by the signal's handler:
-// nothing here may take a lock or allocate.
+// Writes the last message of a process that crashes, for example by a trap of Swift. A signal handler writes it, so nothing
+// here may take a lock or allocate.
 #define _GNU_SOURCE
 #include "ProcessShims.h"
 
@@ -19,12 +19,12 @@
 
 enum { STACK = 64 << 10, FRAMES = 64 };
 static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
-// Where it goes beside standard error: a file that is made only then. Both are set before the handler is installed.
+// The file that gets the message besides standard error; it is made only then. Both are set before the handler is installed.
 static char place[4096];
 static uid_t owner;
 static _Atomic int speaker;
 
-// As backtrace(3) does, which would load libgcc_s first.
+// Unwinds like backtrace(3), which would load libgcc_s first.
 struct trace {
     void **frames;
     int room, count;
@@ -44,7 +44,7 @@ static void write_to(int fd, const char *text, size_t length, void *const *frame
 
 static void last_words(int number, siginfo_t *info, void *context) {
     (void)context;
-    // Of several threads that fault, the first one writes; if it faults again, that is the end.
+    // If several threads fault, the first one writes. If it faults again, the process ends.
     int self = (int)syscall(SYS_gettid), nobody = 0;
     if (!atomic_compare_exchange_strong(&speaker, &nobody, self)) {
         while (speaker != self) pause();
@@ -65,18 +65,18 @@ static void last_words(int number, siginfo_t *info, void *context) {
         "  addr2line -f -e PURGEFS +OFFSET names what follows:\n",
         number, sigdescr_np(number), count > 2 ? frames[2] : NULL, info->si_addr, (int)getpid(), thread,
         (long long)now.tv_sec);
-    // Through /proc, because a thread can have a descriptor table of its own.
+    // Through /proc, because a thread can have its own descriptor table.
     int fd = open("/proc/self/fd/2", O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     write_to(fd >= 0 ? fd : STDERR_FILENO, text, (size_t)length, frames, count);
     fd = place[0] ? open(place, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600) : -1;
     struct stat status;
     if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1) {
-        // It belongs to the store's owner.
+        // The file belongs to the store's owner.
         if (status.st_size == 0 && owner != status.st_uid && fchown(fd, owner, (gid_t)-1) < 0) {}
         write_to(fd, text, (size_t)length, frames, count);
         fsync(fd);
     }
-    // Then end as without a handler, with a core dump.
+    // Ends the process as without a handler, with a core dump.
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -87,7 +87,7 @@ int shim_leave_last_words(const char *path, uid_t whose) {
     owner = whose;
     void *frame;
     struct trace trace = {.frames = &frame, .room = 1};
-    _Unwind_Backtrace(note_frame, &trace);  // finds what it needs now, and not in the handler
+    _Unwind_Backtrace(note_frame, &trace);  // loads now, and not in the handler, what unwinding needs
     struct sigaction action = {.sa_sigaction = last_words, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigemptyset(&action.sa_mask);
     for (size_t at = 0; at < sizeof faults / sizeof *faults; at++) {

@@ -31,7 +31,7 @@
 #define ANSWER(call) ({ __typeof__(call) r_ = (call); r_ < 0 ? -errno : r_; })
 #define LAST_SIGNAL 64
 #define PASSED_DESCRIPTOR 3
-#define SHOWN_LENGTH 4096  // of a command line that is longer than the first one: get_mm_proctitle in the kernel
+#define SHOWN_LENGTH 4096  // the kernel's limit of a changed command line (get_mm_proctitle)
 
 extern char **environ;
 char **shim_environment(void) { return environ; }
@@ -55,18 +55,19 @@ static shim_signals ignored_signals(void) {
     shim_signals ignored = 0;
     for (int n = 1; n <= LAST_SIGNAL; n++) {
         struct sigaction action;
-        // The numbers that the C library reserves for itself can neither be queried nor ignored.
+        // Numbers that the C library reserves for itself can neither be queried nor ignored.
         if (sigaction(n, NULL, &action) == 0 && action.sa_handler == SIG_IGN) ignored |= 1ULL << (n - 1);
     }
     return ignored;
 }
 
-// Set before main, when there is one thread.
+// Set before main, while there is one thread.
 static shim_signals ignored_at_start;
-// Swift makes its copy from /proc/self/cmdline, which may not be there. Set before main, when there is one thread.
+// Swift copies its arguments from /proc/self/cmdline, which may not exist. Set before main, while there is one thread.
 static int argument_count;
 static char **arguments;
-// Where the texts of both end, which the kernel puts side by side. Set before main, when there is one thread.
+// The end of the arguments and the environment, which the kernel puts side by side. Set before main, while there is one
+// thread.
 static char *texts_end;
 __attribute__((constructor)) static void keep_arguments(int count, char **words, char **environment) {
     argument_count = count;
@@ -97,14 +98,14 @@ int shim_owns_mounts(void) {
     int owner = ioctl(namespace, NS_GET_USERNS), code = errno;
     close(namespace);
     if (owner >= 0) close(owner);
-    // With EPERM the owner is a parent of our user namespace.
+    // EPERM means that the owner is a parent of our user namespace.
     return owner >= 0 || code != EPERM;
 }
 
 struct start {
     const char *name;
     char *const *argv, *const *envp;
-    short flags;  // with POSIX_SPAWN_SETSIGDEF, signals are at their defaults
+    short flags;  // with POSIX_SPAWN_SETSIGDEF, signals have their default actions
     shim_signals mask;
     int (*add_files)(posix_spawn_file_actions_t *, const struct start *);
     const char *directory;
@@ -152,7 +153,7 @@ int shim_spawn_group(const char *path, char *const argv[], char *const envp[]) {
         .add_files = group_files});
 }
 
-// The passed descriptor goes first, in case it has one of the numbers that are opened next.
+// The passed descriptor goes first, because it may have a number that is opened next.
 static int detached_files(posix_spawn_file_actions_t *files, const struct start *its) {
     int code = its->passed < 0 ? 0 : posix_spawn_file_actions_adddup2(files, its->passed, PASSED_DESCRIPTOR);
     if (!code) code = posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDONLY, 0);
@@ -178,7 +179,7 @@ int shim_may_fork_as(size_t length) {
     return argument_count > 0 && length < SHOWN_LENGTH && length < (size_t)(texts_end - arguments[0]) && has_one_thread();
 }
 
-// The kernel shows what is in the memory of the words, and beyond it up to a NUL if the last byte of the words is not NUL.
+// The kernel shows the memory of the arguments. If their last byte is not NUL, it also shows the bytes beyond, up to a NUL.
 static void show_command_line(const char *text, size_t length) {
     for (char **entry = environ; *entry; entry++) {
         if (*entry < arguments[0] || *entry >= texts_end) continue;
@@ -190,7 +191,7 @@ static void show_command_line(const char *text, size_t length) {
     memcpy(arguments[0], text, length + 1);
     if (arguments[0] + length < last) *last = ' ';
     argument_count = 0;
-    // The name is that of the program, as after execve(2), and not that of a link to it.
+    // The name of the program as after execve(2), not of a link to it.
     char path[PATH_MAX + 1] = "";
     if (readlink("/proc/self/exe", path, PATH_MAX) > 0) prctl(PR_SET_NAME, strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
 }
@@ -207,7 +208,7 @@ static int open_null_as(int descriptor, int flags) {
 static int fork_detached(int passed, const char *text, size_t length) {
     sigset_t all, before;
     sigfillset(&all);
-    // A signal in the copy must not run a handler of its original, nor be lost.
+    // A signal in the copy must neither run a handler of the original nor get lost.
     if (sigprocmask(SIG_SETMASK, &all, &before) < 0) return -errno;
     int pid = fork(), code = errno;
     if (pid) {
@@ -216,15 +217,15 @@ static int fork_detached(int passed, const char *text, size_t length) {
     }
     setsid();
     for (int n = 1; n <= LAST_SIGNAL; n++) {
-        // One that the original ignores may have come before, and is forgotten.
+        // Forgets a signal that came before and that the original ignores.
         if (ignored_at_start & (1ULL << (n - 1))) signal(n, SIG_IGN);
-        signal(n, SIG_DFL);  // fails for those that have no other action
+        signal(n, SIG_DFL);  // fails for signals without any other action
     }
     ignored_at_start = 0;
     if (passed == PASSED_DESCRIPTOR ? fcntl(passed, F_SETFD, 0) < 0 : dup2(passed, PASSED_DESCRIPTOR) < 0) _exit(125);
     if (open_null_as(0, O_RDONLY) < 0 || open_null_as(1, O_WRONLY) < 0) _exit(125);
     closefrom(PASSED_DESCRIPTOR + 1);
-    // What the original has used and freed, as for the copy of a store, would be this process's for good.
+    // Memory that the original used and freed, for example to copy a store, would stay with this process for good.
     if (mallinfo2().fordblks > 1 << 20) malloc_trim(0);
     show_command_line(text, length);
     sigset_t none;
@@ -254,7 +255,7 @@ int shim_fork_detached(int passed, const char *text, size_t length, void (*body)
     pthread_attr_t attributes;
     pthread_t thread;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 8 << 20);  // as much as a first thread has
+    pthread_attr_setstacksize(&attributes, 8 << 20);  // the size of a first thread's stack
     int code = pthread_create(&thread, &attributes, fork_and_go_on, &its);
     pthread_attr_destroy(&attributes);
     if (code) return -code;
@@ -316,7 +317,7 @@ int shim_poll_in_or_signal(int fd, shim_signals signals, int milliseconds) {
 static pid_t bound_child;
 static const char *bound_mountpoint, *bound_message;
 
-// A daemon that was killed leaves its mount, where every call fails with ENOTCONN.
+// Removes the dead mount that a killed daemon leaves behind. Every call there fails with ENOTCONN.
 static void take_dead_mount_away(void) {
     struct stat status;
     if (stat(bound_mountpoint, &status) == 0 || errno != ENOTCONN) return;
@@ -329,7 +330,7 @@ static void take_dead_mount_away(void) {
     while (helper > 0 && waitpid(helper, NULL, 0) < 0 && errno == EINTR) {}
 }
 
-// Calls only functions that a signal handler may call.
+// Calls only async-signal-safe functions, because it is a signal handler.
 static void end_with_child(int number) {
     kill(bound_child, SIGTERM);
     for (int turn = 1; waitpid(bound_child, NULL, WNOHANG) == 0; turn++) {
@@ -337,7 +338,7 @@ static void end_with_child(int number) {
         poll(NULL, 0, 5);
     }
     take_dead_mount_away();
-    if (write(STDERR_FILENO, bound_message, strlen(bound_message)) < 0) {}  // there is no reader
+    if (write(STDERR_FILENO, bound_message, strlen(bound_message)) < 0) {}  // nobody reads it
     _exit(128 + number);
 }
 
@@ -364,7 +365,7 @@ int shim_send_datagram(const char *address, const char *text) {
     size_t length = strlen(address);
     if (length >= sizeof to.sun_path) return -ENAMETOOLONG;
     memcpy(to.sun_path, address, length);
-    if (address[0] == '@') to.sun_path[0] = 0; // a zero at the end would be part of an abstract name
+    if (address[0] == '@') to.sun_path[0] = 0; // a final zero would be part of an abstract name
     socklen_t size = offsetof(struct sockaddr_un, sun_path) + length;
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0) return -errno;

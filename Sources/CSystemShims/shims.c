@@ -22,7 +22,7 @@
 
 _Thread_local void *shim_call_watch_;
 
-// The header's numbers are those that _GNU_SOURCE gives.
+// Checks the header's numbers against the constants that _GNU_SOURCE defines.
 #define SAME(name) _Static_assert(SHIM_##name == name, #name)
 SAME(O_PATH);
 SAME(O_TMPFILE);
@@ -81,7 +81,7 @@ int64_t shim_birth_time(int dir, const char *name, int flags) {
     struct statx sx;
     if (statx(dir, name, flags | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_BTIME, &sx) < 0) return -errno;
     if (!(sx.stx_mask & STATX_BTIME)) return -ENODATA;
-    // A store may have any value; a negative one would be taken for an error.
+    // A store may have any value, and a negative one would look like an error.
     if (sx.stx_btime.tv_sec < 0) return 0;
     if (sx.stx_btime.tv_sec >= INT64_MAX / 1000000000) return INT64_MAX;
     return sx.stx_btime.tv_sec * 1000000000LL + sx.stx_btime.tv_nsec;
@@ -104,7 +104,7 @@ int shim_linkat(int from, const char *name, int to, const char *new_name, int fl
     return ANSWER(linkat(from, name, to, new_name, flags));
 }
 
-// Descriptors opened with O_PATH take neither fchmod nor futimens, but their paths in /proc do.
+// fchmod and futimens reject descriptors opened with O_PATH, but their paths in /proc work.
 #define PROC_PATH(fd) char p_[32]; snprintf(p_, sizeof p_, "/proc/self/fd/%d", fd)
 int shim_fchmod(int fd, mode_t mode) {
     if (fchmod(fd, mode) == 0) return 0;
@@ -115,7 +115,7 @@ int shim_fchmod(int fd, mode_t mode) {
 int shim_fchmodat(int dir, const char *name, mode_t mode) {
     return ANSWER(fchmodat(dir, name, mode, AT_SYMLINK_NOFOLLOW));
 }
-// Not fchown, which takes no descriptor opened with O_PATH.
+// Not fchown, which rejects descriptors opened with O_PATH.
 int shim_fchown(int fd, uid_t owner, gid_t group) {
     return ANSWER(fchownat(fd, "", owner, group, AT_EMPTY_PATH));
 }
@@ -134,9 +134,9 @@ int shim_utimensat(int dir, const char *name, const struct timespec times[2]) {
 
 ssize_t shim_getdents(int fd, void *b, size_t n) { return ANSWER(syscall(SYS_getdents64, fd, b, n)); }
 
-// From Linux 6.13 on, an attribute of a name in a directory takes one call. Before, the path is
-// /proc/self/fd/N/NAME; this may be removed when no kernel in use is older. Without a name it is the attribute of the
-// descriptor's own file; if that was opened with O_PATH, the path in /proc is followed.
+// Since Linux 6.13, one call gets an attribute of a name in a directory. Older kernels need the path /proc/self/fd/N/NAME,
+// which can go when none of them is in use. Without a name, the attribute is the descriptor's own file's. If that was opened
+// with O_PATH, the call follows its path in /proc.
 enum { SETXATTRAT = 463, GETXATTRAT, LISTXATTRAT, REMOVEXATTRAT };
 struct xattr_arguments { uint64_t value; uint32_t size, flags; };
 static int has_no_xattrat;  // found out once; in a race, twice
@@ -177,15 +177,15 @@ int shim_removexattr(int dir, const char *name, const char *key) {
                       lremovexattr(path, key), fremovexattr(dir, key), removexattr(p_, key));
 }
 
-// A lease for writing is granted if the file is open nowhere else, by descriptor or mapping. A process that
-// opens it at that moment waits; the signal about that is one that is ignored.
+// A write lease is granted if the file is open nowhere else, by descriptor or mapping. A process that opens the file at that
+// moment waits, and the signal about it is one that is ignored by default.
 int shim_is_open_nowhere_else(int fd) {
     if (fcntl(fd, F_SETSIG, SIGURG) < 0) return -errno;
     if (fcntl(fd, F_SETLEASE, F_WRLCK) < 0) return errno == EAGAIN ? 0 : -errno;
     fcntl(fd, F_SETLEASE, F_UNLCK);
     return 1;
 }
-// Whether leases detect mappings: tried with a file of another user's, mapped through a descriptor that is closed.
+// Returns whether leases detect mappings. It tries a file of another user, mapped through a descriptor that is closed.
 int shim_leases_tell_mappings(int dir) {
     char path[32];
     int made = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -231,14 +231,14 @@ int shim_keep_capabilities(void) {
     if (bits < 0) return -errno;
     return ANSWER(prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP));
 }
-// With root's rights, but as another user, whose directory it is from the beginning. Without CAP_SETPCAP root's rights are
-// lost meanwhile, and without CAP_SETUID the kernel keeps the identity and does not say so.
+// Makes the directory with root's rights, but as another user, who owns it from the beginning. Without CAP_SETPCAP, root's
+// rights are lost meanwhile. Without CAP_SETUID, the kernel silently keeps the identity.
 int shim_mkdirat_as(int dir, const char *name, mode_t mode, uid_t owner, gid_t group) {
     int bits = prctl(PR_GET_SECUREBITS);
     int keeps = bits >= 0 && prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP) == 0;
     gid_t group_before = (gid_t)syscall(SYS_setfsgid, group);
     uid_t owner_before = (uid_t)syscall(SYS_setfsuid, owner);
-    // (uid_t)-1 changes nothing and returns the current one.
+    // (uid_t)-1 changes nothing and returns the current id.
     int is_owner = (uid_t)syscall(SYS_setfsuid, (uid_t)-1) == owner && (gid_t)syscall(SYS_setfsgid, (gid_t)-1) == group;
     int answer = is_owner ? ANSWER(mkdirat(dir, name, mode)) : -EPERM;
     syscall(SYS_setfsuid, owner_before);
@@ -255,7 +255,7 @@ void shim_umask(mode_t mask) { umask(mask); }
 void shim_set_thread_name(const char *name) { prctl(PR_SET_NAME, name); }
 int shim_is_mount_root(const char *path) {
     struct statx sx;
-    // The file system is not asked for attributes: a daemon that has been stopped would never answer.
+    // Asks the file system for no attributes, because a stopped daemon would never answer.
     if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &sx) < 0) return -errno;
     return !(sx.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) || sx.stx_attributes & STATX_ATTR_MOUNT_ROOT;
 }

@@ -1,5 +1,5 @@
-// What Glibc's Swift module hides (_GNU_SOURCE, variadics), and nothing else.
-// Every function returns a result >= 0, or -errno.
+// The calls that Glibc's Swift module hides (_GNU_SOURCE, variadics), and nothing else. Every function returns a result >= 0,
+// or -errno.
 #ifndef CSYSTEMSHIMS_H
 #define CSYSTEMSHIMS_H
 
@@ -12,7 +12,7 @@
 
 #include "ProcessShims.h"
 
-// For tests: what watches the system calls of this thread; NULL in production.
+// The watch on this thread's system calls, for tests; NULL in production.
 extern _Thread_local void *shim_call_watch_;
 static inline void *shim_call_watch(void) { return shim_call_watch_; }
 static inline void shim_set_call_watch(void *watch) { shim_call_watch_ = watch; }
@@ -32,17 +32,17 @@ int shim_fallocate(int fd, int mode, int64_t offset, int64_t size);
 int shim_posix_fadvise_dontneed(int fd, int64_t offset, int64_t size);
 int shim_fsync(int fd);
 int shim_fdatasync(int fd);
-// The whole file system that the file is on.
+// Syncs the whole file system that holds the file.
 int shim_syncfs(int fd);
 ssize_t shim_copy_file_range(int from, int64_t from_offset, int to, int64_t to_offset, size_t size);
 
 int shim_fstat(int fd, struct stat *out);
 int shim_fstatat(int dir, const char *name, struct stat *out);
-// Nanoseconds since the epoch; -ENODATA if the file system keeps no birth time.
+// Returns nanoseconds since the epoch; -ENODATA if the file system keeps no birth time.
 int64_t shim_birth_time(int dir, const char *name, int flags);
-// The device of the mount that holds the file; does not ask a FUSE daemon.
-// 1 if something is mounted there, or if this kernel cannot tell.
+// Returns 1 if something is mounted there, or if this kernel cannot tell.
 int shim_is_mount_root(const char *path);
+// Returns the device of the mount that holds the file, without asking a FUSE daemon.
 int64_t shim_device(int dir, const char *path);
 int64_t shim_known_inode(const char *path);
 int shim_fstatvfs(int fd, struct statvfs *out);
@@ -66,8 +66,7 @@ int shim_utimensat(int dir, const char *name, const struct timespec times[2]);
 
 ssize_t shim_getdents(int fd, void *buffer, size_t size);
 
-// Extended attributes of `name` in `dir`, or of `dir` itself if `name` is NULL;
-// symbolic links are not followed.
+// Extended attributes of `name` in `dir`, or of `dir` itself if `name` is NULL. Symbolic links are not followed.
 ssize_t shim_getxattr(int dir, const char *name, const char *key, void *value, size_t size);
 int shim_setxattr(int dir, const char *name, const char *key, const void *value, size_t size, int flags);
 ssize_t shim_listxattr(int dir, const char *name, char *list, size_t size);
@@ -84,8 +83,8 @@ int shim_pidfd_open(int pid);
 int shim_gettid(void);
 void shim_set_thread_name(const char *name);
 
-// Act as a caller, on this thread only. After keep_capabilities, changes of the identity leave the
-// thread's capabilities alone, so that it keeps the daemon's access.
+// Let this thread act as a caller. After keep_capabilities, a change of identity leaves the thread's capabilities alone, so
+// that it keeps the daemon's access.
 int shim_keep_capabilities(void);
 void shim_set_fs_identity(uid_t owner, gid_t group);
 int shim_private_umask(void);
