@@ -7,10 +7,10 @@
 #include <linux/fuse.h>
 #include <string.h>
 
-// These two are set before the session has a second thread.
+// Both are set before the session has a second thread.
 struct shim_features version_agreed;
 unsigned version_stack_depth;
-// Set by any worker, at any time.
+// Set by any worker thread, at any time.
 static _Atomic int passthrough_was_refused;
 
 struct fuse_session *shim_session_new(
@@ -29,7 +29,7 @@ int shim_take_over_io(struct fuse_session *session, unsigned depth) {
     return wire_take_over(session);
 }
 
-// Not FUSE_CAP_ASYNC_DIO: after such a write the kernel leaves old pages in its cache, and it turns a short answer into
+// Leaves out FUSE_CAP_ASYNC_DIO: after such a write the kernel keeps old pages in its cache, and it turns a short answer into
 // EIO.
 void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists) {
     uint64_t wanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_PARALLEL_DIROPS
@@ -41,8 +41,8 @@ void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists
 
 _Thread_local struct shim_request shim_served_;
 
-// FUSE_TMPFILE and FUSE_STATX begin like FUSE_CREATE and FUSE_GETATTR, so libfuse gets them as these: it knows them only since
-// 3.18. May be removed when no older one is in use.
+// FUSE_TMPFILE and FUSE_STATX begin like FUSE_CREATE and FUSE_GETATTR, so libfuse gets them as these. It knows them only
+// since 3.18; this can go when no older libfuse is in use.
 static uint32_t known_to_libfuse(uint32_t opcode) {
     return opcode == 51 ? FUSE_CREATE : opcode == 52 ? FUSE_GETATTR : opcode;
 }

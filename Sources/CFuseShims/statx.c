@@ -1,4 +1,4 @@
-// The answer to FUSE_STATX, which libfuse knows only since 3.18.
+// Answers FUSE_STATX, which libfuse knows only since 3.18.
 #define _GNU_SOURCE
 #include "CFuseShims.h"
 
@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-// Newer than the headers of Debian 12.
+// These types are newer than the headers of Debian 12.
 struct wire_time { int64_t seconds; uint32_t nanoseconds; int32_t reserved; };
 struct wire_statx {
     uint32_t mask, blksize;

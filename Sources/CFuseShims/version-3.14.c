@@ -1,4 +1,4 @@
-// libfuse 3.14 to 3.16: its INIT reply is completed on its way to the kernel.
+// libfuse 3.14 to 3.16: we complete the INIT reply on its way to the kernel.
 #include "versions.h"
 
 #if !KNOWS_PASSTHROUGH
@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 
-// Newer than the headers of Debian 12.
+// These constants are newer than the headers of Debian 12.
 #define HANDLE_KILLPRIV_V2 (1u << 28)
 #define FLAGS2_DIRECT_IO_MMAP (1u << 4)
 #define FLAGS2_PASSTHROUGH (1u << 5)

@@ -1,4 +1,4 @@
-// libfuse 3.17 and later: libfuse itself can do everything.
+// libfuse 3.17 and later: libfuse has all features itself.
 #include "versions.h"
 
 #if KNOWS_PASSTHROUGH
@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-// Set while a refusal is not an error: libfuse would log each as one.
+// Set while a refusal is not an error, because libfuse would log each as one. Each thread has its own.
 static _Thread_local int may_be_refused;
 
 static void write_log(enum fuse_log_level level, const char *format, va_list arguments) {
@@ -34,7 +34,7 @@ void version_want(struct fuse_conn_info *connection, uint64_t wanted) {
         connection->max_backing_stack_depth = version_stack_depth - 1;
     }
     wanted &= connection->capable_ext;
-    fuse_unset_feature_flag(connection, ~wanted);  // what libfuse asks for by itself
+    fuse_unset_feature_flag(connection, ~wanted);  // features that libfuse requests by itself
     fuse_set_feature_flag(connection, wanted);
     version_agreed.passthrough = (wanted & FUSE_CAP_PASSTHROUGH) != 0;
     version_agreed.direct_io_mmap = (wanted & FUSE_CAP_DIRECT_IO_ALLOW_MMAP) != 0;
@@ -46,7 +46,7 @@ int version_backing_open(fuse_req_t request, int fd) {
     may_be_refused = 1;
     int id = fuse_passthrough_open(request, fd);
     may_be_refused = 0;
-    // libfuse returns 0 for any refusal; errno is still that of the ioctl.
+    // libfuse returns 0 for any refusal, and leaves errno as the ioctl set it.
     return id > 0 ? id : errno ? -errno : -EIO;
 }
 

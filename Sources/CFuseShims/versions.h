@@ -1,6 +1,6 @@
-// What depends on libfuse's version: version-3.14.c and version-3.17.c each have all of it, and
-// the headers that pkg-config finds select one of them. libfuse knows passthrough since 3.17; for
-// earlier versions we complete its INIT reply and call the kernel ourselves.
+// The parts that depend on libfuse's version. version-3.14.c and version-3.17.c both have all of them, and the headers that
+// pkg-config finds select one. libfuse knows passthrough since 3.17. For earlier versions we complete its INIT reply and call
+// the kernel ourselves.
 #ifndef VERSIONS_H
 #define VERSIONS_H
 
@@ -13,11 +13,11 @@
 extern struct shim_features version_agreed;
 extern unsigned version_stack_depth;
 
-// After mounting.
+// Called after mounting.
 void version_begin(struct fuse_session *session);
-// Completes the INIT reply on its way to the kernel; `offered` and `offered2` are the kernel's flags and flags2.
+// Completes the INIT reply on its way to the kernel. `offered` and `offered2` are the kernel's flags and flags2.
 void version_complete_init(struct init_reply *reply, uint32_t offered, uint32_t offered2);
-// `wanted`: FUSE_CAP_* that every libfuse from 3.14 on has. Adds what makes up struct shim_features.
+// Requests `wanted`, FUSE_CAP_* that every libfuse since 3.14 has, and the features in struct shim_features.
 void version_want(struct fuse_conn_info *connection, uint64_t wanted);
 int version_backing_open(fuse_req_t request, int fd);
 int version_backing_close(fuse_req_t request, int id);

@@ -7,15 +7,15 @@
 #include <linux/fuse.h>
 #include <sys/uio.h>
 
-// About the one INIT of this process.
+// The one INIT of this process.
 static struct {
     uint64_t unique;
     uint32_t offered, offered2;
 } init;
 
 static void complete_init(struct init_reply *reply) {
-    // A write whose buffer begins within a page spans one page more than its length. No libfuse
-    // lets us ask for more pages than max_write has.
+    // A write whose buffer begins within a page spans one page more than its length. No libfuse can request more pages than
+    // max_write needs.
     if (reply->max_pages) reply->max_pages = 256;
     version_complete_init(reply, init.offered, init.offered2);
 }
@@ -51,7 +51,7 @@ static ssize_t wire_writev(int fd, struct iovec *iov, int count, void *userdata)
     return channel_send(iov, count);
 }
 
-// An answer with data from a file, sent by the thread that serves the request.
+// Sends an answer with data from a file, on the thread that serves the request.
 static ssize_t wire_splice_send(
     int in, off_t *in_off, int out, off_t *out_off, size_t size, unsigned flags, void *userdata) {
     (void)out;
@@ -63,7 +63,7 @@ static ssize_t wire_splice_send(
     return channel_splice(in, in_off, size, flags, unique);
 }
 
-// libfuse wants these two as well, and calls neither: requests come by channel_receive.
+// libfuse requires these two as well, but calls neither: requests come through channel_receive.
 static ssize_t wire_read(int fd, void *buffer, size_t size, void *userdata) {
     (void)fd;
     (void)buffer;

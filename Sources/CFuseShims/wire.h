@@ -6,7 +6,7 @@
 
 #define INIT_EXT (1u << 30)
 
-// struct fuse_init_out, with what the headers of Debian 12 lack.
+// struct fuse_init_out, with the members that the headers of Debian 12 lack.
 struct init_reply {
     uint32_t major, minor, max_readahead, flags;
     uint16_t max_background, congestion_threshold;
@@ -15,9 +15,9 @@ struct init_reply {
     uint32_t flags2, max_stack_depth, unused[6];
 };
 
-// Takes over what libfuse reads and writes.
+// Takes over libfuse's reads and writes.
 int wire_take_over(struct fuse_session *session);
-// Takes note of INIT as the kernel sent it, before libfuse sees it.
+// Notes INIT as the kernel sent it, before libfuse sees it.
 void wire_note_init(const void *request, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
-// What libfuse's Swift import lacks (macros, inlines, newer protocol bits), and nothing else.
-// Functions return a result >= 0, or -errno. What depends on libfuse's version is in versions.h.
+// The parts of libfuse that its Swift import lacks (macros, inlines, newer protocol bits), and nothing else. Functions return
+// a result >= 0, or -errno. versions.h has the parts that depend on libfuse's version.
 #ifndef CFUSESHIMS_H
 #define CFUSESHIMS_H
 
@@ -8,20 +8,20 @@
 #include <fuse_lowlevel.h>
 #include "channel.h"
 
-// A process has at most one.
+// Makes the session, of which a process has at most one.
 struct fuse_session *shim_session_new(
     int argc, char **argv, const struct fuse_lowlevel_ops *ops, size_t size, void *userdata);
-// After fuse_session_mount: takes over reading. stack_depth is that of the mount over the store's file
-// system (docs/INTERNALS.md, Passthrough).
+// Takes over reading, after fuse_session_mount. stack_depth is the depth of the mount over the store's file system
+// (docs/INTERNALS.md, Passthrough).
 int shim_take_over_io(struct fuse_session *session, unsigned stack_depth);
-// In init: asks the kernel for the features that it offers and we use, and for no others.
+// Asks the kernel, during INIT, for exactly the features that it offers and we use.
 void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists);
 
-// Has libfuse decode a request and call its callback.
+// Makes libfuse decode a request and call its callback.
 void shim_process(struct fuse_session *session, void *buffer, size_t size);
 
-// The request that this thread serves, or has served last: its bytes, but for the opcode, which libfuse may not know. NULL on a
-// thread that serves none.
+// The request that this thread serves, or has served last: its bytes, except for the opcode, which libfuse may not know. NULL
+// on a thread that serves none.
 struct shim_request {
     const void *bytes;
     uint32_t opcode;
@@ -29,30 +29,30 @@ struct shim_request {
 extern _Thread_local struct shim_request shim_served_;
 static inline struct shim_request shim_served(void) { return shim_served_; }
 
-// What the kernel has agreed to, once INIT is done.
+// The features that the kernel has agreed to, once INIT is done.
 struct shim_features {
-    int passthrough;  // also 0 once the kernel has refused a backing file for lack of rights
+    int passthrough;  // also 0 once the kernel has refused a backing file for lack of privileges
     int direct_io_mmap;
     int killpriv_v2;
 };
 struct shim_features shim_features(void);
 
-// An id > 0 for a backing file, or -errno. Any request that has not been answered yet will do.
+// Returns an id > 0 for a backing file, or -errno. Any request that is still unanswered will do.
 int shim_backing_open(fuse_req_t request, int fd);
 int shim_backing_close(fuse_req_t request, int id);
 
-// The answer to OPEN with any flags and a backing id, 0 for none.
+// Answers OPEN with any flags and a backing id; 0 means none.
 int shim_reply_open(fuse_req_t request, uint64_t handle, uint32_t flags, int32_t backing_id);
-// The answer to FUSE_STATX; birth is in nanoseconds since 1970, INT64_MIN if the store keeps none.
+// Answers FUSE_STATX. `birth` is in nanoseconds since 1970, or INT64_MIN if the store keeps none.
 int shim_reply_statx(fuse_req_t request, const struct stat *status, int64_t birth, double timeout);
-// Data directly from a file, spliced.
+// Answers with data spliced directly from a file.
 int shim_reply_file(fuse_req_t request, int fd, int64_t offset, size_t size);
 
-// For a trace: called before each answer to a request is sent, by the thread that sends it. `error` is 0 or negative; `body`
-// has `size` bytes, or is NULL where they are spliced or in pieces. To be set before the session has a second thread.
+// Called for a trace before each answer to a request is sent, by the sending thread. `error` is 0 or negative. `body` has
+// `size` bytes, or is NULL if they are spliced or in pieces. Must be set before the session has a second thread.
 typedef void shim_answer_hook(void *context, uint64_t unique, int32_t error, const void *body, size_t size);
 void shim_on_answer(shim_answer_hook *hook, void *context);
-// "ENOENT"; NULL for a number without a name.
+// Returns a name such as "ENOENT", or NULL for a number without a name.
 const char *shim_error_name(int error);
 
 // FOPEN_* of <linux/fuse.h>

@@ -1,6 +1,6 @@
-// The connection to the kernel, of which a process has one: every request comes by channel_receive, and every
-// answer and notification goes by channel_send or channel_splice. Nothing else reads or writes it. Another transport has the
-// same functions, from which shim_take_over_io would choose.
+// The connection to the kernel, of which a process has one. Every request comes through channel_receive, and every answer and
+// notification goes through channel_send or channel_splice. Nothing else reads or writes the connection. Another transport
+// would have the same functions, and shim_take_over_io would choose between them.
 #ifndef CHANNEL_H
 #define CHANNEL_H
 
@@ -8,22 +8,24 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-// `fd` is /dev/fuse, mounted. 0, or -errno.
+// `fd` is /dev/fuse, mounted. Returns 0, or -errno.
 int channel_open(int fd);
-// One request; its length, or -errno. Of one thread at a time. -ENODEV after channel_stop.
+// Receives one request and returns its length, or -errno; -ENODEV after channel_stop. Only one thread at a time may call
+// this.
 ssize_t channel_receive(void *buffer, size_t size);
-// An answer or a notification, as writev(2): -1 and errno on failure.
+// Sends an answer or a notification. Like writev(2), it returns -1 and sets errno on failure.
 ssize_t channel_send(struct iovec *iov, int count);
-// An answer with data out of a pipe, as splice(2). `unique` is that of the request.
+// Sends an answer with data from a pipe, like splice(2). `unique` belongs to the request.
 ssize_t channel_splice(int pipe, off_t *offset, size_t size, unsigned flags, uint64_t unique);
 
-// Anybody may call these, at any time. From now on channel_receive returns -ENODEV: what still uses the mount is cut off.
+// Makes channel_receive return -ENODEV from now on, which cuts off all users of the mount. Any thread may call these, at any
+// time.
 void channel_stop(void);
-// The same, because of an error of the connection that does not go away.
+// Stops because of a permanent error of the connection.
 void channel_fail(int error);
-// That error; 0 if there was none.
+// Returns that error, or 0 if there was none.
 int channel_failure(void);
-// After channel_stop, when no worker is left: requests that have not been served fail, including those of our own notifier.
+// Fails the requests that were not served, including our own notifier's. Called after channel_stop, when no worker is left.
 void channel_cut_off(void);
 
 #endif

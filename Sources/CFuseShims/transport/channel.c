@@ -14,10 +14,10 @@
 
 // Written by channel_open, before any other thread uses them.
 static int device = -1;
-// Readable once nothing more is to be served, to wake the reader that polls.
+// Readable after channel_stop, to wake the thread that polls.
 static int stop_event = -1;
 static _Atomic int failure;
-// Nothing more is to be served. A reader that always finds a request never polls, so it asks this.
+// Set by channel_stop from any thread. A reader that always finds a request never polls, so it checks this.
 static _Atomic int is_stopped;
 
 int channel_open(int fd) {
@@ -39,9 +39,8 @@ void channel_fail(int error) {
 }
 int channel_failure(void) { return failure; }
 
-// Closing the last descriptor of /dev/fuse makes everything that waits for it fail. Its number gets a
-// descriptor that polls as POLLERR, from which fuse_session_unmount learns that the mount is no longer its
-// own: another mount may be at the path by now.
+// Closing the last descriptor of /dev/fuse makes all calls that wait for it fail. Its number gets a descriptor that polls as
+// POLLERR, which tells fuse_session_unmount that the mount is no longer its own: another mount may be at the path by now.
 void channel_cut_off(void) {
     int ends[2];
     if (!is_stopped || pipe2(ends, O_CLOEXEC) < 0) return;
@@ -50,9 +49,9 @@ void channel_cut_off(void) {
     close(ends[1]);
 }
 
-// Waking a sleeping reader on another CPU costs several times as much as a request, and the next request
-// usually comes at once. So the reader looks again for a moment before it sleeps, and yields the CPU
-// meanwhile. If that has not paid off recently, it does so only from time to time.
+// Waking a sleeping reader on another CPU costs several times as much as a request, and the next request usually comes at
+// once. So the reader polls for a moment before it sleeps, and yields the CPU meanwhile. If that has not paid off recently,
+// it does so only from time to time.
 enum { LOOK_NANOSECONDS = 40000, GIVEN_AWAY_NANOSECONDS = 20000, CREDIT_MAX = 16, PROBE_EVERY = 64 };
 // Both belong to the one thread that reads, and are passed on with the lead.
 static int credit = CREDIT_MAX;
@@ -82,7 +81,7 @@ ssize_t channel_receive(void *buffer, size_t size) {
                 int64_t before = now;
                 now = monotonic();
                 if (now - before > GIVEN_AWAY_NANOSECONDS) {
-                    // Others need this CPU: a sleeping reader is woken sooner than one that waits in their queue.
+                    // Others need this CPU. A sleeping reader is woken sooner than one that waits in their queue.
                     credit = 0;
                     break;
                 }
@@ -95,8 +94,8 @@ ssize_t channel_receive(void *buffer, size_t size) {
     return -ENODEV;
 }
 
-// libfuse frees a request whose answer the kernel has not accepted, and its caller would wait for ever: it gets EIO.
-// If the kernel has found the request, it ends the request with EIO itself, and no longer knows it (ENOENT).
+// Answers EIO to a request whose answer the kernel did not accept: libfuse frees the request, and its caller would wait
+// forever. If the kernel found the request, it ended it with EIO itself, and no longer knows it (ENOENT).
 static void answer_error(uint64_t unique, int error) {
     struct fuse_out_header header = {.len = sizeof header, .error = -EIO, .unique = unique};
     fprintf(stderr, "purgefs: error: the kernel did not take an answer (%s); its caller gets EIO\n", strerror(error));
@@ -108,7 +107,7 @@ static void answer_error(uint64_t unique, int error) {
     channel_fail(error);
 }
 
-// ENOENT: the caller was interrupted, and no longer waits. Notifications have no unique.
+// ENOENT means that the caller was interrupted and no longer waits. Notifications have no unique.
 static ssize_t checked(ssize_t result, uint64_t unique) {
     if (result >= 0 || errno == ENOENT || !unique) return result;
     int error = errno;
@@ -117,10 +116,10 @@ static ssize_t checked(ssize_t result, uint64_t unique) {
     return result;
 }
 
-// The kernel pins a page for each piece of an answer, so a short answer goes in one piece, which is within one page.
+// The kernel pins a page for each piece of an answer, so a short answer is sent in one piece within one page.
 enum { WHOLE = 256 };
 
-// The length of the answer in one piece, 0 if it is too long for that.
+// Joins an answer into one piece, and returns its length, or 0 if it is too long.
 static size_t joined(const struct iovec *iov, int count, char *whole) {
     size_t size = 0;
     for (int i = 0; i < count; i++) {
