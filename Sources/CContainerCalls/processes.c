@@ -29,7 +29,7 @@ long container_write(int file, const void *bytes, size_t size) {
     pthread_sigmask(SIG_BLOCK, &broken, &before);
     long written = write(file, bytes, size);
     int error = errno;
-    // The signal is for this thread; one that has waited before stays.
+    // The signal goes to this thread. One that was already pending stays.
     if (written < 0 && error == EPIPE && !sigismember(&waiting, SIGPIPE)) {
         const struct timespec none = {0, 0};
         while (sigtimedwait(&broken, NULL, &none) < 0 && errno == EINTR) {}
@@ -59,10 +59,10 @@ static int copy(pid_t parent, int file, int number, int flags) {
     return 0;
 }
 
-/// The new process, until it becomes the program. It shares the memory, whose thread waits for it, and at first the
-/// descriptors. A copy of them would keep files in use that another thread is just closing, and a purge, which passes
-/// over files in use, would miss them. So it gets a table of its own that has only the first three (the kernel may copy 64 of
-/// them, and closes the others before this call returns).
+/// Runs in the new process until it becomes the program. The new process shares the memory of the thread that waits for it,
+/// and at first the descriptors. A copied descriptor table would keep files open that another thread is closing, and a purge
+/// would skip them. So the process gets a table with only the first three. (The kernel may copy 64 of them, and closes the
+/// others before this call returns.)
 static int become(void *data) {
     struct program *program = data;
     pid_t parent = getppid();
@@ -81,7 +81,7 @@ static int become(void *data) {
     return 0;
 }
 
-/// -1 where the kernel does not know how, or /proc is not ours.
+/// Returns -1 if the kernel lacks the call, or /proc is not ours.
 static int spawn_apart(char *const *words, char *const *environment, const int *files, int *process) {
     const size_t size = 1 << 18;
     char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -103,7 +103,7 @@ static int spawn_apart(char *const *words, char *const *environment, const int *
     return program.is_apart ? program.error : -1;
 }
 
-/// They are in rising order, so none is overwritten before it is copied.
+/// The files are in ascending order, so none is overwritten before it is copied.
 static int set_up(posix_spawn_file_actions_t *actions, const int *files) {
     int error = 0;
     for (int number = 0; number < 3 && !error; number++)
