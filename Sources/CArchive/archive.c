@@ -1,5 +1,5 @@
-// libarchive, loaded when a backup is made or read: with the libraries that it needs in turn it would add 2 ms to the
-// start of every command. These functions have the names of libarchive's and pass each call on to it.
+// libarchive, loaded when a backup is made or read. With its dependencies it would add 2 ms to the start of every command.
+// These functions have libarchive's names and pass each call on to it.
 #include <archive.h>
 #include <archive_entry.h>
 #include <dlfcn.h>

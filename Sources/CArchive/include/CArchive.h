@@ -3,5 +3,5 @@
 #include <archive_entry.h>
 #include <zlib.h>
 
-// Loads libarchive. NULL, or why it cannot be loaded; to be called before any other function of it.
+// Loads libarchive. Returns NULL, or why it cannot be loaded. Must be called before any other function of libarchive.
 const char *archive_missing(void);
