@@ -2,14 +2,14 @@
 # A container of purgefs for a test in POSIX sh or bats: `. container.sh`, then for each test
 #
 #   container_begin --total 64M       # options of `purgefs run`; sets CONTAINER, its path
-#   container_fill 0                  # no room is left for Documents
+#   container_fill 0                  # leaves no room for Documents
 #   container_end
 #
-# The functions only read and write the control files of the mount (docs/CONTROL.md of purgefs) and extended
-# attributes. They return 1 after a message if something fails, so that a test with `set -e` ends there.
-# The container belongs to a `purgefs run` that ends when nobody has its pipe open any more, which is descriptor 9 of
-# this shell: it is unmounted and removed even if the shell is killed. One shell has one container at a time; tests in
-# several shells may run at once. PURGEFS names the binary, otherwise it is in PATH. docs/HARNESSES.md has examples.
+# The functions only read and write the control files of the mount (docs/CONTROL.md of purgefs) and extended attributes. On
+# failure they print a message and return 1, so that a test with `set -e` ends there.
+# The container belongs to a `purgefs run` that ends when the last process closes its pipe, which is descriptor 9 of this
+# shell. So the container is unmounted and removed even if the shell is killed. One shell has one container at a time; tests
+# in several shells may run at once. PURGEFS names the binary; by default it is in PATH. docs/HARNESSES.md has examples.
 
 CONTAINER=
 CONTAINER_RUN=
@@ -18,18 +18,18 @@ CONTAINER_FROM=
 
 container_say() { printf 'container.sh: %s\n' "$*" >&2; }
 
-# zsh ends the container with the function that makes it, and other things differ.
+# zsh differs in several ways: for example, it ends the container with the function that made it.
 if [ -n "${ZSH_VERSION-}" ]; then
     container_say 'zsh is not supported: run the test with sh, dash or bash'
     return 1
 fi
 
-# Without a container the places in it would be those of the machine.
+# Without a container, its paths would be paths of the machine.
 container_is_there() {
     [ -n "$CONTAINER" ] || { container_say 'there is no container: container_begin first'; return 1; }
 }
 
-# container_begin [OPTION...]: makes a fresh one and sets CONTAINER.
+# container_begin [OPTION...]: makes a fresh container, and sets CONTAINER.
 container_begin() {
     if [ -n "$CONTAINER_RUN" ]; then
         container_say 'there is a container already: container_end first'
@@ -39,13 +39,13 @@ container_begin() {
     CONTAINER_FROM=$PWD
     mkfifo "$CONTAINER_FILES/hold" || { rmdir "$CONTAINER_FILES"; return 1; }
     exec 9<>"$CONTAINER_FILES/hold"
-    # bats waits until its descriptor 3 is closed. A line ends it too: what the test has started may have the pipe open.
-    # $PURGEFS_MOUNT is for the inner shell.
+    # bats waits until its descriptor 3 is closed. A line on the pipe ends the container too, because processes that the test
+    # started may keep the pipe open. $PURGEFS_MOUNT is for the inner shell.
     # shellcheck disable=SC2016
     "${PURGEFS:-purgefs}" run --quiet "$@" -- sh -c 'printf "%s\n" "$PURGEFS_MOUNT" > "$1" || exit; read -r end || :' \
         sh "$CONTAINER_FILES/path" <"$CONTAINER_FILES/hold" >/dev/null 2>"$CONTAINER_FILES/messages" 3>&- 9>&- &
     CONTAINER_RUN=$!
-    # bats has a trap of its own, and calls `teardown`. So may the script; dash shows its traps to no subshell.
+    # bats has its own trap, and calls `teardown`; a script may have one too. dash does not show its traps to a subshell.
     trap >"$CONTAINER_FILES/traps"
     if [ -z "${BATS_TEST_FILENAME-}" ] && ! grep -q ' EXIT$' "$CONTAINER_FILES/traps"; then
         trap container_end EXIT
@@ -63,24 +63,24 @@ container_begin() {
     done
     CONTAINER=$(cat "$CONTAINER_FILES/path")
     : >"$CONTAINER_FILES/found"
-    container_first=$(container_position) # a store of before has older purges
+    container_first=$(container_position) # an existing store has older purges
 }
 
-# container_end: unmounts it, and removes its store if that is a temporary one.
+# container_end: unmounts the container, and removes its store if that is temporary.
 container_end() {
     [ -n "$CONTAINER_RUN" ] || return 0
-    # A test that has changed into it must not keep it in use.
+    # A test that has changed into the container must not keep it in use.
     case $(pwd -P)/ in "$CONTAINER"/*) cd "$CONTAINER_FROM" || : ;; esac
     container_is_gone=
     [ -z "$CONTAINER" ] || timeout 5 cat "$CONTAINER/.purgefs/status.json" >/dev/null 2>&1 || container_is_gone=$?
-    kill -CONT "$CONTAINER_RUN" 2>/dev/null || : # in case that it was stopped
+    kill -CONT "$CONTAINER_RUN" 2>/dev/null || : # in case it was stopped
     echo end >&9
     exec 9>&-
     container_status=0
     wait "$CONTAINER_RUN" || container_status=$?
     container_messages=$(cat "$CONTAINER_FILES/messages" 2>/dev/null)
     rm -rf "$CONTAINER_FILES"
-    # One that does not answer in time (124) is there; `purgefs run` says that it does not answer.
+    # A container that does not answer in time (124) still exists, and `purgefs run` reports it.
     case $container_is_gone in
         '' | 124) ;;
         *) [ "$container_status" != 0 ] || container_status=1
@@ -88,12 +88,13 @@ container_end() {
     esac
     CONTAINER='' CONTAINER_RUN='' CONTAINER_FILES=''
     [ -z "$container_messages" ] || container_say "$container_messages"
-    # Other messages, such as that others leave no room, may be what the test wants.
+    # Other messages, for example that others leave no room, may be what the test wants.
     case $container_messages in *'still in use'*) return 1 ;; esac
     [ "$container_status" = 0 ]
 }
 
-# container_run COMMAND [ARG...]: with the variables that point a program into the container, as `purgefs run` sets them.
+# container_run COMMAND [ARG...]: runs a program with the variables that point it into the container, as `purgefs run` sets
+# them.
 container_run() {
     container_is_there || return 1
     env HOME="$CONTAINER" CFFIXED_USER_HOME="$CONTAINER" TMPDIR="$CONTAINER/tmp" \
@@ -101,7 +102,7 @@ container_run() {
         XDG_CONFIG_HOME="$CONTAINER/Library/Preferences" PURGEFS_MOUNT="$CONTAINER" "$@" 9>&-
 }
 
-# container_write FILE COMMAND: one command to a control file.
+# container_write FILE COMMAND: sends one command to a control file.
 container_write() {
     container_is_there || return 1
     if ! printf '%s\n' "$2" 2>/dev/null >"$CONTAINER/.purgefs/$1"; then
@@ -110,7 +111,7 @@ container_write() {
     fi
 }
 
-# container_set NAME=VALUE...: total=1G others=+10M others.purgeable=1M thresholds=off profile=device ...
+# container_set NAME=VALUE...: changes the device: total=1G others=+10M others.purgeable=1M thresholds=off profile=device ...
 container_set() {
     for container_setting in "$@"; do
         case $container_setting in
@@ -123,15 +124,15 @@ container_set() {
 # container_number NAME: prints available, important, opportunistic, used, reclaimable, total, others or pressure.
 container_number() { container_is_there && cat "$CONTAINER/.purgefs/storage.$1"; }
 
-# container_room [PLACE]: prints how many bytes a write there (Documents) may take now.
+# container_room [PLACE]: prints how many bytes a write at PLACE (Documents) may take now.
 container_room() {
     container_is_there || return 1
     container_blocks=$(stat -f -c '%a %S' "$CONTAINER/${1:-Documents}") || return 1
     echo $((${container_blocks% *} * ${container_blocks#* }))
 }
 
-# container_fill LEAVING [PLACE]: the other apps of the device take all but LEAVING bytes (4096, 64K, 1M, 1G) of what
-# a write at PLACE (Documents) may take. Purging that this leads to is done when it returns.
+# container_fill LEAVING [PLACE]: makes the other apps of the device leave exactly LEAVING bytes (4096, 64K, 1M, 1G) to a
+# write at PLACE (Documents). It returns when the purging that it causes is done.
 container_fill() {
     container_wanted=$(container_bytes "$1") || return 1
     container_tries=10
@@ -139,7 +140,7 @@ container_fill() {
         container_left=$(container_room "${2:-Documents}") || return 1
         [ "$container_left" != "$container_wanted" ] || return 0
         if [ "$container_left" -lt "$container_wanted" ]; then
-            # By how much others are too large cannot be seen where there is no room at all.
+            # Where there is no room, the excess of others is not visible.
             container_set "others=$(container_number others.purgeable)" || return 1
             container_left=$(container_room "${2:-Documents}") || return 1
         fi
@@ -168,10 +169,10 @@ container_bytes() {
     echo "$1"
 }
 
-# container_purge SIZE|tmp|caches|purgeable|all: returns 1 if a size was asked for that could not be freed.
+# container_purge SIZE|tmp|caches|purgeable|all: purges, and returns 1 if a size could not be reached.
 container_purge() { container_write storage.reclaim "$1"; }
 
-# container_lock: also lets the ten seconds pass in which protected files stay readable.
+# container_lock: locks the device, and lets the ten seconds pass in which protected files stay readable.
 container_lock() {
     container_write device.state lock || return 1
     [ "$(cat "$CONTAINER/.purgefs/device.state")" != locking ] || container_advance 10s
@@ -180,13 +181,14 @@ container_lock() {
 container_unlock() { container_write device.state unlock; }
 container_reboot() { container_write device.state reboot; }
 
-# container_advance DURATION: 30s, 5m, 2h, 3d, 1w; all files look that much older.
+# container_advance DURATION: advances the device's clock by 30s, 5m, 2h, 3d or 1w, so that all files look that much older.
 container_advance() { container_write device.clock "+${1#+}"; }
 
-# container_app launch|terminate|update|delete
+# container_app launch|terminate|update|delete: changes the state of the app.
 container_app() { container_write app.state "$1"; }
 
-# container_mark PATH NAME=VALUE...: isPurgeable=low isExcludedFromBackup=1 fileProtection=complete purgeAfter=1w ...
+# container_mark PATH NAME=VALUE...: sets flags, such as isPurgeable=low isExcludedFromBackup=1 fileProtection=complete
+# purgeAfter=1w.
 container_mark() {
     container_is_there || return 1
     container_marked=$1
@@ -197,7 +199,7 @@ container_mark() {
     done
 }
 
-# container_events [OPTION...]: prints its events; options of `purgefs events`.
+# container_events [OPTION...]: prints the events; takes the options of `purgefs events`.
 container_events() { container_is_there && "${PURGEFS:-purgefs}" events "$CONTAINER" "$@"; }
 
 # container_position: prints the number of the newest event.
@@ -207,7 +209,7 @@ container_position() {
     echo "$container_newest" | container_numbers
 }
 
-# The events in JSON. A daemon that was stopped would be waited for without end.
+# Prints events as JSON. The time limit is for a stopped daemon, which would never answer.
 container_journal() {
     container_journal_status=0
     timeout 20 "${PURGEFS:-purgefs}" events "$CONTAINER" --json "$@" || container_journal_status=$?
@@ -216,12 +218,12 @@ container_journal() {
     return "$container_journal_status"
 }
 
-# The numbers of events in JSON.
+# Prints the numbers of events in JSON.
 container_numbers() { sed -n 's/^{"seq":\([0-9]*\),.*/\1/p'; }
 
-# container_expect_purge [--after POSITION] PATH [COMMAND...]: waits up to ten seconds until the file was purged. That is a
-# purge since the last call that has found one of this path, or since POSITION, or since COMMAND has begun, which is
-# performed first.
+# container_expect_purge [--after POSITION] PATH [COMMAND...]: waits up to ten seconds until the file is purged. A purge
+# counts if it came after the purge of this path that an earlier call found, or after POSITION. With COMMAND, which is run
+# first, it counts if it came after the start of COMMAND.
 container_expect_purge() {
     container_is_there || return 1
     container_after=
@@ -267,13 +269,13 @@ not after event $container_after."
 
 container_perform() { shift 2; "$@"; }
 
-# The newest purge of a path that container_expect_purge has found, or 0.
+# Prints the newest purge of a path that container_expect_purge has found, or 0.
 container_found() {
     awk -v key="$(printf %s "$1" | cksum)" -v newest="${container_first:-0}" '
         $2 " " $3 == key { newest = $1 } END { print newest }' "$CONTAINER_FILES/found"
 }
 
-# container_why PATH: prints what `purgefs why` says about a file.
+# container_why PATH: prints the answer of `purgefs why` about a file.
 container_why() { container_is_there && "${PURGEFS:-purgefs}" why "$CONTAINER/$1" 2>&1; }
 
 # container_report FILE.html: writes the page of `purgefs report`.

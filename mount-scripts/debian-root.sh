@@ -1,14 +1,14 @@
-# For distro-test and package-test: roots of Debian, and namespaces to work in. It is read with `.`; the name of the script
-# that reads it is in front of each message.
+# Debian roots, and namespaces to work in, for distro-test and package-test. A script reads this file with `.`, and the
+# script's name begins each message.
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { say "$@"; exit 1; }
 
-# Runs this script again with "$@", as the first process of new namespaces: when it ends, or is killed, the kernel ends all
-# others in them and removes their mounts. INSIDE names the variable that tells the second run.
+# Runs this script again with "$@", as the first process of new namespaces. When that ends or is killed, the kernel ends all
+# other processes in the namespaces and removes their mounts. INSIDE names the variable that tells the second run.
 isolate() {
     [ "$(id -u)" -eq 0 ] || die "needs root, for debootstrap and mounts: sudo env \"PATH=\$PATH\" make ${0##*/}"
-    # A job in the background would ignore Ctrl-C, and could not be told otherwise.
+    # A background job would ignore Ctrl-C, and could not change that itself.
     env --default-signal=INT,QUIT "$INSIDE=yes" setpriv --pdeathsig KILL \
         unshare --mount --pid --fork --kill-child --mount-proc --propagation slave -- "$0" "$@" &
     local child=$!
@@ -17,7 +17,7 @@ isolate() {
     wait $child
 }
 
-# The mirror that apt fetches Debian from, if this is one; else debootstrap's own.
+# Prints the mirror from which apt fetches Debian, if this is Debian; otherwise debootstrap uses its default.
 mirror() {
     if [ -n "${DEBIAN_MIRROR-}" ]; then
         echo "$DEBIAN_MIRROR"
@@ -28,15 +28,15 @@ mirror() {
     fi
 }
 
-# What apt was told about a proxy, for debootstrap and for apt inside.
+# Takes apt's proxy setting over, for debootstrap and for apt in the root.
 take_proxy() {
     local proxy=
     command -v apt-config >/dev/null && eval "$(apt-config shell proxy Acquire::http::Proxy)"
     if [ -n "$proxy" ] && [ "$proxy" != DIRECT ] && [ -z "${http_proxy-}" ]; then export http_proxy=$proxy; fi
 }
 
-# Makes a root of Debian SUITE in ROOT with the packages INCLUDE (with commas, may be empty), and MARK in it once it is
-# complete.
+# Makes a root of Debian SUITE in ROOT with the packages INCLUDE (separated by commas, may be empty). It puts MARK there once
+# the root is complete.
 make_root() {
     local suite=$1 root=$2 include=$3 mark=$4
     local new=$root.new log=$root.log
@@ -49,7 +49,7 @@ make_root() {
         rm -rf --one-file-system "$new"
         die "debootstrap failed; its last words are above, all of them in $log"
     fi
-    # Made by an installer otherwise; fusermount3 wants it.
+    # Usually made by an installer; fusermount3 needs it.
     [ -e "$new/etc/mtab" ] || ln -s ../proc/self/mounts "$new/etc/mtab"
     rm -f "$log"
     touch "$new/$mark" && mv "$new" "$root" || exit 1

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""An ordinary little app for `make demo`. It does not know about purgefs.
+"""An ordinary small app for `make demo`, which does not know about purgefs.
 
-It imports made-up photos: each becomes a row of $HOME/Documents/photos.db and a
-thumbnail in $XDG_CACHE_HOME; every tenth also leaves an export in $TMPDIR. Like a
-well-behaved app it goes on without thumbnails when there is no room for them.
+It imports made-up photos. Each becomes a row of $HOME/Documents/photos.db and a thumbnail in $XDG_CACHE_HOME, and every
+tenth leaves an export in $TMPDIR. Like a well-behaved app, it continues without thumbnails when there is no room for them.
 """
 import errno
 import os

@@ -8,11 +8,10 @@
         with pytest.raises(OSError):
             (container.documents / "a").write_bytes(b"x")
 
-The folder of this file is in PYTHONPATH, or the file is beside the tests. The verbs only read and write the control
-files of the mount (docs/CONTROL.md of purgefs) and extended attributes. The container belongs to a `purgefs run` that
-ends when its pipe is closed, so it is unmounted and removed even if the tests are killed. Tests may run in parallel
-(pytest-xdist). PURGEFS names the binary, otherwise it is in PATH. docs/HARNESSES.md has examples. MIT license, like
-all of purgefs.
+Put this file's folder into PYTHONPATH, or the file beside the tests. The verbs only read and write the control files of
+the mount (docs/CONTROL.md of purgefs) and extended attributes. The container belongs to a `purgefs run` that ends when
+its pipe is closed, so it is unmounted and removed even if the tests are killed. Tests may run in parallel (pytest-xdist).
+PURGEFS names the binary; by default it is in PATH. docs/HARNESSES.md has examples. MIT license, like all of purgefs.
 """
 
 import collections
@@ -33,7 +32,7 @@ import pytest
 _MOUNT_OPTIONS = {
     "total", "others", "others_purgeable", "profile", "purge_latency", "protection", "store", "log", "allow_other"
 }
-_FLAGS = {  # names of `mark`, and the extended attribute of each
+_FLAGS = {  # the names that `mark` takes, with their extended attributes
     "purgeable": "isPurgeable", "excluded": "isExcludedFromBackup", "protection": "fileProtection",
     "after": "purgeAfter", "limit": "sizeLimit", "group": "purgeGroup", "tombstone": "purgeTombstone",
 }
@@ -43,7 +42,7 @@ Numbers.__doc__ = "The numbers of one moment, in bytes; pressure is normal, near
 
 
 class PurgeIncomplete(Exception):
-    """Less was purged than was asked for. `purged` and `refused` are the lines of the answer."""
+    """Less was purged than requested. `purged` and `refused` are the lines of the answer."""
 
     def __init__(self, command, answer):
         self.purged = [line for line in answer if "refused" not in line]
@@ -53,23 +52,23 @@ class PurgeIncomplete(Exception):
 
 
 class Container:
-    """A mounted container. It ends with `end`, or as a context manager."""
+    """A mounted container, which ends with `end` or as a context manager."""
 
     def __init__(self, **options):
         self.binary = os.environ.get("PURGEFS") or "purgefs"
         self._messages = tempfile.TemporaryFile("w+", errors="replace")
         self._events = None
         self._seen = []
-        self._found = {}  # the newest purge of a path that expect_purge has returned
+        self._found = {}  # the newest purge of each path that expect_purge has returned
         self._rest = b""
         self._reading = threading.Lock()
-        self._is_over = False  # whether no event can come any more
+        self._is_over = False  # whether the container has gone away, so that no more events come
         self._from = os.getcwd()
         words = [self.binary, "run", "--quiet"]
         for name in [name for name in options if name in _MOUNT_OPTIONS]:
             value = options.pop(name)
             words += ["--" + name.replace("_", "-")] + ([] if value is True else [str(value)])
-        # Away from the terminal's signals: the tests end it, or the end of the pipe does.
+        # Away from the terminal's signals: the tests or the end of the pipe end the container.
         try:
             self._run = subprocess.Popen(
                 words + ["--", "sh", "-c", 'printf "%s\\n" "$PURGEFS_MOUNT"; read -r end || :'],
@@ -98,24 +97,24 @@ class Container:
         self.end()
 
     def end(self):
-        """Unmounts it, and removes its store if that is a temporary one. Raises if that fails. May be called twice."""
+        """Unmounts the container, and removes its store if that is temporary. Raises on failure. May be called twice."""
         if self._run is None:
             return
         is_there = not hasattr(self, "path") or self._is_there()
         if self._events is not None and is_there is not None:
             try:
-                self._ask(self.events)  # for those who ask for them after the end
+                self._ask(self.events)  # for callers that read the events after the end
             except Exception:
-                pass  # its daemon was killed or does not answer, which is said below
+                pass  # the daemon was killed or does not answer, which is reported below
         run, self._run = self._run, None
         self._leave()
-        run.send_signal(signal.SIGCONT)  # in case that it was stopped
+        run.send_signal(signal.SIGCONT)  # in case it was stopped
         if self._events is not None:
             os.close(self._events)
             self._events = None
         try:
             try:
-                run.stdin.write(b"end\n")  # what the test has forked may have the pipe open too
+                run.stdin.write(b"end\n")  # processes that the test forked may keep the pipe open
                 run.stdin.close()
             except BrokenPipeError:
                 pass
@@ -132,10 +131,10 @@ class Container:
         if "still in use" in said and hasattr(self, "path"):
             raise RuntimeError(f"the container was still in use: {said}")
         if said and hasattr(self, "path"):
-            warnings.warn(said)  # such as that others leave no room, which a test may want
+            warnings.warn(said)  # for example that others leave no room, which a test may want
 
     def _is_there(self):
-        """False if its daemon was killed, or somebody has unmounted it; None if the daemon does not answer."""
+        """Returns False if the daemon was killed or somebody unmounted it, and None if the daemon does not answer."""
         def ask():
             try:
                 return bool((self.path / ".purgefs/status.json").read_bytes())
@@ -144,7 +143,7 @@ class Container:
         return _Question(ask).answer(5)
 
     def _ask(self, work):
-        """What `work` returns. A call into the mount returns only when the daemon does, so this raises if that is stopped."""
+        """Returns the result of `work`, which calls into the mount. Raises if the daemon does not answer."""
         question = _Question(work)
         for _ in range(60):
             question.answer(1)
@@ -161,7 +160,7 @@ class Container:
             raise RuntimeError(f"the container has ended, and so has every use of it: {getattr(self, 'path', '')}")
 
     def _leave(self):
-        """A test that has changed into the container must not keep it in use, nor leave later tests in a folder that is gone."""
+        """Changes out of the container, which would stay in use and leave later tests in a folder that is gone."""
         try:
             inside = hasattr(self, "path") and pathlib.Path(os.getcwd()).is_relative_to(os.path.realpath(self.path))
         except OSError:
@@ -189,21 +188,21 @@ class Container:
                 "XDG_CONFIG_HOME": str(self.preferences), "PURGEFS_MOUNT": str(self.path)}
 
     def run(self, *words, **options):
-        """subprocess.run in this environment, with the output as text."""
+        """Calls subprocess.run in this environment, with the output as text."""
         self._check()
         options = {"env": self.environment, "capture_output": True, "text": True, **options}
         if options["text"]:
-            options.setdefault("errors", "surrogateescape")  # as names of files have it
+            options.setdefault("errors", "surrogateescape")  # like the names of files
         return subprocess.run(words, **options)
 
     # Control files
 
     def read(self, name):
-        """The content of a control file."""
+        """Returns the content of a control file."""
         return self._control(name).read_text().rstrip("\n")
 
     def write(self, name, command):
-        """One command to a control file."""
+        """Sends one command to a control file."""
         file = os.open(self._control(name), os.O_WRONLY)
         try:
             with _refusal(name, repr(command)):
@@ -212,8 +211,8 @@ class Container:
             os.close(file)
 
     def set(self, **values):
-        """total=, others=, others_purgeable=, others_share=, thresholds=, profile=, purge_latency=, journal_size=,
-        journal_age=, in the order given: 4096, "64K", "1.5G", "+1G", "verylow=5%,low=10%", ...
+        """Changes the device: total=, others=, others_purgeable=, others_share=, thresholds=, profile=, purge_latency=,
+        journal_size=, journal_age=, in the given order. Values are 4096, "64K", "1.5G", "+1G", "verylow=5%,low=10%", ...
         """
         for name, value in values.items():
             file = name.replace("_", ".")
@@ -226,7 +225,7 @@ class Container:
 
     @property
     def status(self):
-        """status.json as a dictionary."""
+        """The content of status.json as a dictionary."""
         return json.loads(self.read("status.json"))
 
     @property
@@ -235,15 +234,15 @@ class Container:
         return Numbers(*(status["storage"][name] for name in Numbers._fields[:-1]), status["pressure"])
 
     def room(self, place="Documents"):
-        """How many bytes a write at a place may take now."""
+        """Returns how many bytes a write at a place may take now."""
         space = os.statvfs(self._inside(place))
         return space.f_bavail * space.f_frsize
 
     def fill(self, leaving=0, place="Documents"):
-        """Lets the other apps of the device take all room but `leaving` bytes of what a write at a place may take.
+        """Makes the other apps of the device leave exactly `leaving` bytes to a write at a place.
 
-        Purging that this leads to is done when it returns. What Documents may take includes what purging would free,
-        so `fill(leaving=0)` means that no purge can help any more; tmp and Library/Caches have less.
+        It returns when the purging that it causes is done. The room in Documents includes everything that purging would
+        free, so after `fill(leaving=0)` no purge can help any more. tmp and Library/Caches then have less.
         """
         wanted = _bytes(leaving)
         if wanted % 4096:
@@ -253,7 +252,7 @@ class Container:
             if room == wanted:
                 return
             storage = self.status["storage"]
-            if room < wanted:  # by how much others are too large cannot be seen where there is no room at all
+            if room < wanted:  # where there is no room, the excess of others is not visible
                 self.set(others=storage["othersPurgeable"])
                 storage, room = self.status["storage"], self.room(place)
             if room < wanted:
@@ -262,7 +261,7 @@ class Container:
         raise RuntimeError(f"{self.room(place)} bytes are left, not {leaving}: is something else writing?")
 
     def purge(self, what):
-        """Purges a size, "tmp", "caches", "purgeable" or "all"; returns what was purged, as dictionaries."""
+        """Purges a size, "tmp", "caches", "purgeable" or "all", and returns dictionaries of what was purged."""
         return self._answer("storage.reclaim", str(what))
 
     def purge_paths(self, *paths):
@@ -270,7 +269,7 @@ class Container:
         return self._answer("storage.reclaim", "".join(f"{word}\0" for word in ("paths", *map(self._name, paths))))
 
     def plan(self, what):
-        """What `purge` would purge now."""
+        """Returns what `purge` would purge now."""
         return self._answer("storage.plan", str(what))
 
     def _answer(self, name, command):
@@ -293,7 +292,7 @@ class Container:
         return answer
 
     def lock(self, wait=True):
-        """Locks the device; unless `wait` is False, the ten seconds in which protected files stay readable pass too."""
+        """Locks the device. Unless `wait` is False, the ten seconds pass in which protected files stay readable."""
         self.write("device.state", "lock")
         if wait and self.read("device.state") == "locking":
             self.advance("10s")
@@ -302,19 +301,19 @@ class Container:
         self.write("device.state", "unlock")
 
     def reboot(self):
-        """Afterwards tmp is empty, and the device has not been unlocked yet."""
+        """Reboots the device. Afterwards tmp is empty, and the device has not been unlocked yet."""
         self.write("device.state", "reboot")
 
     def advance(self, duration):
-        """Lets time pass: "30s", "5m", "2h", "3d", "1w". All files look that much older."""
+        """Advances the clock by "30s", "5m", "2h", "3d" or "1w", so that all files look that much older."""
         self.write("device.clock", "+" + str(duration).lstrip("+"))
 
     def app(self, change):
-        """launch, terminate, update or delete."""
+        """Changes the state of the app: launch, terminate, update or delete."""
         self.write("app.state", change)
 
     def mark(self, path, **flags):
-        """purgeable="low" ("medium", "high", or False), excluded=True, protection="complete", and of a folder
+        """Sets flags: purgeable="low" ("medium", "high", or False), excluded=True, protection="complete", and on a folder
         after="3d", limit="10M", group=True, tombstone=True.
         """
         for name, value in flags.items():
@@ -325,7 +324,7 @@ class Container:
                 os.setxattr(self._inside(path), f"user.purgefs.{_FLAGS[name]}", os.fsencode(text))
 
     def attribute(self, path, name):
-        """user.purgefs.NAME of a file: tier, isPurgeable, ...; None without."""
+        """Returns the attribute user.purgefs.NAME of a file (tier, isPurgeable, ...), or None if the file lacks it."""
         try:
             return os.fsdecode(os.getxattr(self._inside(path), f"user.purgefs.{name}"))
         except OSError as error:
@@ -333,12 +332,14 @@ class Container:
                 return None
             raise
 
-    # What has happened
+    # Events
 
     def events(self, type=None, path=None, after=0):
-        """The events since the container was made, oldest first, as dictionaries; those of a type, at a path or after a
-        `position` only. One of type `dropped` says how many before it were lost; that can only be if the journal is off
-        or too short. After the end, they are those until then.
+        """Returns the events since the container was made, oldest first, as dictionaries.
+
+        They can be limited to a type, to a path, or to events after a `position`. An event of type `dropped` says how many
+        events before it were lost, which happens only if the journal is off or too short. After the end, this returns the
+        events until then.
         """
         with self._reading:
             self._read_events()
@@ -352,7 +353,7 @@ class Container:
                 piece = os.read(self._events, 1 << 20)
             except BlockingIOError:
                 break
-            except OSError:  # its daemon was killed
+            except OSError:  # the daemon was killed
                 piece = b""
             if not piece:
                 self._is_over = True
@@ -362,7 +363,7 @@ class Container:
                 self._see(json.loads(line))
 
     def _see(self, event):
-        """Events that came faster than they were read are in the journal; a record about those that are not stays."""
+        """Adds an event, or the journal's events in place of a record of dropped ones, which stays for any that it lacks."""
         if event["type"] == "dropped":
             last = self._seen[-1]["seq"] if self._seen else 0
             missed = _missed(event)
@@ -377,15 +378,16 @@ class Container:
 
     @property
     def position(self):
-        """The number of the newest event, to ask later for what has come after it."""
+        """The number of the newest event, for a later query of the events after it."""
         events = self.events()
         return events[-1]["seq"] if events else 0
 
     def expect_purge(self, path, within=10, *, after=None, during=None):
-        """That the file was purged, perhaps only soon; returns its event.
+        """Waits until the file is purged, and returns the event.
 
-        That is a purge since the last call that has returned one of this path, or since `after`, a `position`, or
-        since `during`, a function that is called here, has begun. Raises RuntimeError if the daemon is gone or does not answer.
+        A purge counts if it came after the purge of this path that an earlier call returned, or after `after`, a
+        `position`. With `during`, a function that is called here, it counts if it came after the start of the function.
+        Raises RuntimeError if the daemon is gone or does not answer.
         """
         name = self._name(path)
         if during is not None:
@@ -420,7 +422,7 @@ class Container:
         return f"{name} was not purged. {why}"
 
     def why(self, path):
-        """What `purgefs why` says about a file."""
+        """Returns the answer of `purgefs why` about a file."""
         outcome = self.run(self.binary, "why", str(self._inside(path)), errors="replace")
         return (outcome.stdout or outcome.stderr).strip()
 
@@ -441,7 +443,7 @@ class Container:
 
 
 class _Question(threading.Thread):
-    """Work on a thread of its own, which goes on by itself if nobody waits for it any more."""
+    """Work on its own thread, which continues alone if nobody waits for it any more."""
 
     def __init__(self, work):
         super().__init__(daemon=True)
@@ -455,14 +457,14 @@ class _Question(threading.Thread):
             self.problem = problem
 
     def answer(self, seconds):
-        """None if there is none in time."""
+        """Waits for the result; returns None if there is none in time."""
         self.join(seconds)
         return self._result
 
 
 @contextlib.contextmanager
 def _refusal(who, what):
-    """Makes an OSError say what was refused: by itself it has a path at most."""
+    """Adds what was refused to an OSError, which has a path at most."""
     try:
         yield
     except OSError as error:
@@ -470,7 +472,7 @@ def _refusal(who, what):
 
 
 def _shown(name):
-    """As events have it: what is not UTF-8 is U+FFFD there."""
+    """Returns a name in the form of events, where bytes that are not UTF-8 are U+FFFD."""
     return os.fsencode(name).decode(errors="replace")
 
 
@@ -484,7 +486,7 @@ def _wait(run):
 
 
 def _missed(event):
-    """How many events one of type `dropped` stands for."""
+    """Returns the number of events that an event of type `dropped` stands for."""
     number = event.get("reason", "").split(" ")[0]
     return int(number) if number.isdigit() else 0
 
@@ -534,7 +536,7 @@ def make_container(request):
 
 @pytest.fixture
 def container(request, make_container):
-    """A fresh container; its options are those of the marker `container` (the nearest wins), and of a parameter."""
+    """A fresh container, with the options of the marker `container` (the nearest wins) and of a parameter."""
     options = {}
     for mark in reversed(list(request.node.iter_markers("container"))):
         if mark.args:
