@@ -4,8 +4,8 @@ SWIFT  ?= swift
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-# For systemd and mount(8); a distribution sets PREFIX=/usr, and ZSHDIR and
-# FISHDIR where it keeps what packages bring.
+# Install folders, including the ones for systemd and mount(8). A distribution sets PREFIX=/usr, and ZSHDIR and FISHDIR to
+# the folders that it uses for packages.
 BINDIR  = $(PREFIX)/bin
 SBINDIR = $(PREFIX)/sbin
 UNITDIR = $(PREFIX)/lib/systemd/system
@@ -15,24 +15,22 @@ MANDIR  = $(PREFIX)/share/man
 BASHDIR = $(PREFIX)/share/bash-completion/completions
 ZSHDIR  = $(PREFIX)/share/zsh/site-functions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
-# Everything that is installed, for uninstall; each of the folders belongs to purgefs alone.
+# All installed files and folders, for uninstall. Each folder belongs to purgefs alone.
 INSTALLED_FILES = $(BINDIR)/purgefs $(SBINDIR)/mount.purgefs $(UNITDIR)/purgefs@.service \
 	$(MANDIR)/man1/purgefs.1 $(MANDIR)/man8/mount.purgefs.8 \
 	$(BASHDIR)/purgefs $(ZSHDIR)/_purgefs $(FISHDIR)/purgefs.fish
 INSTALLED_FOLDERS = $(DOCDIR) $(DATADIR)
 
-# Swift's own libraries are linked in, so the binary runs without Swift
-# installed; libfuse3, libsqlite3 and libarchive stay shared.
-# The rules, the tree and the I/O are targets of their own, so a write crosses
-# their borders a dozen times: the compiler may inline across them. Each access
-# to a node would be checked at run time for exclusivity; all of them are made
-# under one lock, and `make test` runs the same code with the checks.
+# Swift's own libraries are linked statically, so the binary runs without Swift; libfuse3, libsqlite3 and libarchive stay
+# shared.
+# Rules, tree and I/O are separate targets, and a write crosses their borders a dozen times, so the compiler may inline across
+# them. Exclusivity checks would cost time at each access to a node. All accesses happen under one lock, and `make test` runs
+# the same code with the checks.
 RELEASE_FLAGS = -c release --static-swift-stdlib --product purgefs \
 	-Xswiftc -cross-module-optimization -Xswiftc -enforce-exclusivity=unchecked
-# The compiler's own libraries are linked in too, except for the tarball: those of Debian 12 need its glibc.
+# Links the compiler's own libraries statically too, except for the tarball: Debian 12's static ones need its glibc.
 STATIC_RUNTIME = --pkg-config-path .build/static-runtime
-# STRICT=1 (make ci): warnings are errors, and a target may import only what
-# Package.swift says.
+# STRICT=1 (make ci) turns warnings into errors, and allows only the imports that Package.swift names.
 STRICT ?=
 STRICT_FLAGS = $(if $(STRICT),-Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error)
 
@@ -40,7 +38,7 @@ BINARY  = $(CURDIR)/.build/release/purgefs
 DEPS    = mount-scripts/install-deps
 SOURCES = Sources Tests Package.swift
 
-# The mount tests start this binary.
+# Mount tests start this binary.
 export PURGEFS_BINARY = $(BINARY)
 
 .DEFAULT_GOAL := help
@@ -64,7 +62,7 @@ build: ## build .build/release/purgefs (installs what is missing, on Debian and 
 	@mount-scripts/static-runtime .build/static-runtime
 	$(SWIFT) build $(RELEASE_FLAGS) $(STRICT_FLAGS) $(STATIC_RUNTIME)
 
-# The counts of long tests are multiplied by it; `make long` runs them in full.
+# A factor for the counts of long tests; `make long` runs them in full.
 test app-tests: export PURGEFS_TEST_SCALE ?= 0.1
 
 test: build test-build ## all tests, with real mounts, at small counts (FILTER=... for some)
@@ -82,8 +80,8 @@ test-build:
 long: ## everything at full counts, an hour and more; before a release and after changes of locks or the ledger
 	PURGEFS_TEST_SCALE=1 $(MAKE) test snippets app-tests
 
-# Code of apps looks for "/tmp/" in a path, so the container is not in the usual
-# place, nor beside a clone that is itself below a tmp.
+# Apps look for "/tmp/" in a path. So the container is neither in the usual place, nor beside a clone that is itself below a
+# tmp.
 SNIPPETS_DIR = $(if $(findstring /tmp/,$(CURDIR)/),/dev/shm,$(CURDIR)/.build)
 snippets: build ## build apps written for iOS with ContainerStorage, and run them in a container
 	$(SWIFT) build --package-path Tests/AppSnippets --scratch-path .build/snippets $(STRICT_FLAGS)
@@ -101,7 +99,7 @@ distro-test: ## the mount tests on Debian 13 with its libfuse 3.17, in a root of
 check: lint house ## quick: format, the shape of the source, and the tests that need no mount
 	$(SWIFT) test $(STRICT_FLAGS) --skip MountTests
 
-# The parts run in this order: what fails soonest comes first.
+# The quickest checks come first, so that a failure shows early.
 CI_PARTS = lint house build test-build test snippets app-tests
 ci: ## what CI runs: format, shape of the source, warnings as errors, all tests; prints the time of each part
 	@rm -f .build/ci-times
@@ -136,7 +134,7 @@ bench: build ## compare with the underlying directory, tmpfs and bindfs (BENCH="
 picture: build ## make docs/picture.svg anew, the terminal in README
 	@PURGEFS=$(BINARY) mount-scripts/picture
 
-# Installs what `make build` has built, so that only `make build` needs Swift (`sudo make install`).
+# Installs the output of `make build`, so that only `make build` needs Swift (`sudo make install`).
 install: ## install into PREFIX (/usr/local), after `make build`
 	@test -x $(BINARY) || { echo 'make install: there is no $(BINARY); run `make build` first.' >&2; exit 1; }
 	install -D -m 755 $(BINARY) '$(DESTDIR)$(BINDIR)/purgefs'
@@ -165,7 +163,7 @@ deb: build ## .build/purgefs_VERSION_ARCH.deb, for this release of Debian or Ubu
 	@SWIFT=$(SWIFT) $(DEPS) package
 	@BINARY=$(BINARY) mount-scripts/package deb
 
-# The same build with other libraries, so that only the last step is done again; then back to the usual ones.
+# Builds with other libraries, which only repeats the last step, and afterwards restores the usual build.
 tarball: build ## .build/purgefs-VERSION-linux-ARCH.tar.gz, which needs glibc 2.35 and libstdc++ alone
 	@SWIFT=$(SWIFT) $(DEPS) package
 	@mount-scripts/package static-libraries .build/static-libraries

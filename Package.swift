@@ -82,7 +82,7 @@ let package = Package(
         .target(name: "ContainerXCTest", dependencies: ["ContainerTesting"], swiftSettings: strict),
 
         .target(name: "Support", dependencies: ["PurgeSystem"], path: "Tests/Support", swiftSettings: strict),
-        // A program with one thread, which a test process has not.
+        // A program with one thread, because a test process has several.
         .executableTarget(
             name: "ForkProbe", dependencies: ["PurgeSystem"], path: "Tests/ForkProbe", swiftSettings: strict),
         .testTarget(name: "SupportTests", dependencies: ["Support"], swiftSettings: strict),
