@@ -73,7 +73,7 @@ public final class Container: Sendable {
 
     private func place(_ name: String) -> URL { url.appendingPathComponent(name, isDirectory: true) }
 
-    /// The variables of this process, plus those that point a program into the container, as `purgefs run` sets them.
+    /// The variables of this process, plus variables that point a program into the container, as `purgefs run` sets them.
     public var environment: [String: String] {
         ProcessInfo.processInfo.environment.merging([
             "HOME": path, "CFFIXED_USER_HOME": path, "PURGEFS_MOUNT": path, "TMPDIR": tmp.path,

@@ -40,7 +40,7 @@ public enum DirectoryBlock {
         }.get()
     }
 
-    /// Visits the records of one block until `body` returns false. Returns the number of bytes in the visited records.
+    /// Visits the records of one block until `body` refuses one by returning false. Returns the bytes of the records before it.
     @discardableResult
     @inlinable public static func walk(
         _ block: UnsafeRawBufferPointer, _ body: (DirectoryRecord, CName) -> Bool

@@ -141,7 +141,7 @@ extension Device {
 }
 
 extension DeviceChange {
-    /// Changes a setting on which the capacity depends.
+    /// Applies a change of a setting, which `make` reports as an event of type `capacity`.
     fileprivate func setCapacity(of device: inout Device) throws(DeviceRefusal) {
         switch self {
         case .total(let change): device.total = try change.size(from: device.total).roundedDown

@@ -1,6 +1,6 @@
 /// The purging rules in force (docs/RULES.md, Profiles).
 public enum Profile: String, CaseIterable, Codable, Sendable {
-    /// The rules of the documents.
+    /// The rules as documented (docs/RULES.md, Where the rules come from).
     case documented
     /// The rules that real devices are said to follow.
     case device

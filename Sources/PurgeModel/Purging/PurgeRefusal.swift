@@ -14,7 +14,7 @@ public enum PurgeRefusal: String, CaseIterable, Codable, Sendable {
     case empty
     /// Open or mapped.
     case open
-    /// In use by another call the whole time.
+    /// Being changed by another call or purge the whole time.
     case busy
     /// The store failed to remove or truncate it.
     case failed

@@ -1,5 +1,4 @@
-/// The state of the background purge: what requests it apart from the level, and what it has begun. It does not outlive the
-/// mount.
+/// The state of the background purge: its requests besides the level, and its progress. It does not outlive the mount.
 public struct Reclaiming: Hashable, Sendable {
     /// The highest urgency since the purge began; nil if it has not begun.
     public private(set) var urgency: Urgency?
@@ -58,7 +57,7 @@ public struct Reclaiming: Hashable, Sendable {
         if takesPart || need <= most { refusedNeed = max(refusedNeed, min(need, most)) }
     }
 
-    /// Forgets what is over at the end of a change. A purge that has begun also ends when nothing is left to purge, and
+    /// Clears finished requests at the end of a change. A purge that has begun also ends when nothing is left to purge, and
     /// refused writes then no longer request one.
     // Not inlined: otherwise callers copy the device even where they do not call this.
     @inline(never)

@@ -39,7 +39,7 @@ public struct StorageCurve: Sendable {
     static let mostWaiting = 512
 
     private var last: Numbers?
-    /// The numbers at the highest and the lowest use since the last point, where they exceed it.
+    /// The numbers at the highest and the lowest use since the last point; nil if the point itself is the extreme.
     private var most, least: Numbers?
     private var (lowest, highest) = (ByteCount.zero, ByteCount.zero)
     private var step = ByteCount.block

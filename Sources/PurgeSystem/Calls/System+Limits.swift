@@ -2,7 +2,9 @@ import Glibc
 
 // RLIMIT_NOFILE, the limit on this process's descriptors.
 extension System {
+    /// Returns the soft limit.
     public static func descriptorLimit() -> Int { Int(clamping: descriptorLimits().rlim_cur) }
+    /// Returns the hard limit.
     public static func largestDescriptorLimit() -> Int { Int(clamping: descriptorLimits().rlim_max) }
     /// Raises the soft limit to the hard one, if that is allowed.
     public static func raiseDescriptorLimit() {
