@@ -2,11 +2,11 @@ import Glibc
 import PurgeModel
 import PurgeSystem
 
-/// The container of a store and its folders.
+/// The container of a store, and the folders in it.
 struct ContainerLayout {
     let place: StoreDirectory
 
-    /// Folders of a new container, each after its parent.
+    /// Folders of a new container, parents first.
     static let folders = StandardFolders.paths
 
     func make() throws(StoreError) {
@@ -15,14 +15,15 @@ struct ContainerLayout {
         for folder in Self.folders {
             let parts = folder.split(separator: "/").map(String.init)
             let parent = parts.count == 1 ? container : try subdirectory(parts[0], of: container)
-            // If the app has put a file or a link in a folder's place, or closed the folder, that is its own affair.
+            // The app may have put a file or a link in a folder's place, or closed the folder. That is left alone.
             if let parent, let name = parts.last {
                 try makeDirectory(name, in: parent, path: place.pathOf("container/\(folder)"), isNeeded: false)
             }
         }
     }
 
-    /// With `openingUp`, opens it even if the app has removed the owner's permissions and this user is the owner.
+    /// Opens the container. With `openingUp`, it opens even if the app has removed the owner's permissions and this
+    /// user is the owner.
     func container(openingUp: Bool = false) throws(StoreError) -> FileDescriptor {
         let path = place.pathOf("container")
         do {
@@ -47,7 +48,7 @@ struct ContainerLayout {
         let closed = try place.descriptor.open("container", System.openPath | O_DIRECTORY)
         let mode = try System.status(closed.raw).st_mode & 0o7777
         do throws(Errno) { try System.changeMode(closed.raw, mode | S_IRWXU) } catch { throw .accessDenied }
-        // The owner may do that, as the call above has shown.
+        // The owner may restore the mode: the call above has shown it.
         defer { do throws(Errno) { try System.changeMode(closed.raw, mode) } catch {} }
         return try place.descriptor.open("container", O_RDONLY | O_DIRECTORY)
     }
@@ -68,9 +69,9 @@ struct ContainerLayout {
         do {
             try place.makeFolder(name, in: parent, mode: 0o755)
         } catch .exists {
-            // Whatever is there stays.
+            // Anything in its place stays.
         } catch let error where error == .accessDenied && !isNeeded {
-            // The folder above it may not be written to.
+            // The folder above may not be writable.
         } catch { throw .failed("the folder cannot be made", path: path, error) }
     }
 }

@@ -1,7 +1,7 @@
 import PurgeSystem
 import Synchronization
 
-/// Shows others that a mount is over while its daemon still has the store: a file in the daemon's memory.
+/// Shows other processes that a mount is over while its daemon still holds the store: a named file in the daemon's memory.
 public final class EndingMark: Sendable {
     static let name = "purgefs-ending"
 
@@ -9,7 +9,7 @@ public final class EndingMark: Sendable {
 
     public init() {}
 
-    /// Lasts as long as this object. Without a descriptor for it another mount waits for less time.
+    /// Sets the mark for the lifetime of this object. If no descriptor is left for it, another mount only waits for less time.
     public func set() {
         do throws(Errno) {
             let made = try System.makeMemoryFile(Self.name)

@@ -1,12 +1,12 @@
 import PurgeSystem
 
-/// The name of a start that releases its store for a while (`purgefs run`, until its daemon has it), in an attribute of
-/// the store's directory. Any other process that opens the store to change it removes the name, so the name shows that
-/// the store is as that start and its own daemon have left it.
+/// The name of a start that releases its store for a while (`purgefs run`, until its daemon has it), in an attribute of the
+/// store's directory. Any other process that opens the store to change it removes the name. So a store with the name is as that
+/// start and its own daemon have left it.
 enum StartMark {
     private static let key = "user.purgefs.start"
 
-    /// If the store has no room for the mark, what is made in it is kept.
+    /// Sets the mark. If the store has no room for it, a failed start leaves its files behind.
     static func set(_ start: String, on store: FileDescriptor) {
         do throws(Errno) {
             try System.setAttribute(at: store.raw, nil, key, Array(start.utf8))
@@ -17,13 +17,13 @@ enum StartMark {
         do throws(Errno) { return try value(on: store) == Array(start.utf8) } catch { return false }
     }
 
-    /// Removes the mark unless it is that of `start`.
+    /// Removes the mark unless it belongs to `start`.
     static func clear(on store: FileDescriptor, butOf start: String?) throws(Errno) {
         guard let found = try value(on: store), found != start.map({ Array($0.utf8) }) else { return }
         try remove(from: store)
     }
 
-    /// Removes the mark if it is that of `start`. Returns whether it was.
+    /// Removes the mark if it belongs to `start`. Returns whether it did.
     static func take(_ start: String, from store: FileDescriptor) throws(Errno) -> Bool {
         guard try value(on: store) == Array(start.utf8) else { return false }
         try remove(from: store)
@@ -34,7 +34,7 @@ enum StartMark {
         try System.removeAttribute(at: store.raw, nil, key)
     }
 
-    /// A mark that is longer than a path can be belongs to no start.
+    /// Returns the mark. A mark longer than any path belongs to no start.
     private static func value(on store: FileDescriptor) throws(Errno) -> [UInt8]? {
         do throws(Errno) {
             return try System.attribute(at: store.raw, nil, key, limit: 4096)

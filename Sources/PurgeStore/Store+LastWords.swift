@@ -7,12 +7,12 @@ extension StoreDirectory {
 }
 
 extension Store {
-    /// The file in which a daemon that crashes leaves its last message: by the store's descriptor, because the store's owner
+    /// The file for the last message of a daemon that crashes. The path goes by the store's descriptor, because the store's owner
     /// can put another directory under its name.
     public var lastWordsPath: String { "/proc/self/fd/\(directory.raw)/\(StoreDirectory.lastWordsName)" }
 
-    /// The first line of the last daemon's last message, returned once: the file is then kept as last-words.old.txt.
-    /// nil if the daemon did not crash.
+    /// Returns the first line of the last daemon's last message, once: the file is then kept as last-words.old.txt. Returns nil
+    /// if the daemon did not crash.
     public func takeLastWords() -> String? {
         guard let words = Self.lastWords(in: absolutePath) else { return nil }
         do throws(Errno) {
@@ -22,7 +22,7 @@ extension Store {
         return words.split(separator: "\n").first.map(String.init)
     }
 
-    /// The last message of a daemon of that store, up to a sensible length.
+    /// Returns the last message of a daemon of that store, cut to 16 KiB.
     public static func lastWords(in path: String) -> String? {
         do throws(Errno) {
             let file = try FileDescriptor.open(

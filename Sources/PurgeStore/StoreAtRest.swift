@@ -1,18 +1,18 @@
 import PurgeModel
 import PurgeSystem
 
-/// What can be learned about a store without its lock.
+/// Questions about a store that need no lock.
 public enum StoreAtRest {
-    /// Whether something of that name in a store's directory is purgefs's own.
+    /// Whether purgefs itself uses the name in a store's directory.
     public static func isOwnName(_ name: String) -> Bool { StoreDirectory.isOurs(name) }
 
-    /// Removes the mark of a start from a store whose lock the caller has, if no other process has opened it since to
-    /// change it. Returns whether that is so.
+    /// Removes the mark of a start from a store whose lock the caller holds. Returns true if the mark was there, and so no other
+    /// process has opened the store since to change it.
     public static func takeMark(of start: String, from store: FileDescriptor) throws(Errno) -> Bool {
         try StartMark.take(start, from: store)
     }
 
-    /// What device.json has at this moment, which a daemon may be replacing. nil if there is none.
+    /// Returns the current settings in device.json, which a daemon may be replacing, or nil if there is none.
     public static func savedSettings(of path: String) throws(StoreError) -> Device? {
         try DeviceFile(place: try StoreDirectory.open(path)).read()
     }

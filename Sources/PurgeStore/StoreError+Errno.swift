@@ -2,12 +2,12 @@ import Glibc
 import PurgeSystem
 
 extension StoreError {
-    /// A system call failed: `what` and the kernel's reason, with advice about that reason.
+    /// Returns the error for a failed system call: `what` and the kernel's reason, with advice about that reason.
     public static func failed(_ what: String, path: String, _ errno: Errno) -> StoreError {
         StoreError("\(what): \(errno)", path: path, advice: advice(for: errno))
     }
 
-    /// For `NewDirectory.unproven`.
+    /// Returns the error for `NewDirectory.unproven`.
     public static func unproven(_ what: String, path: String) -> StoreError {
         StoreError(
             "\(what) cannot be made: nobody can tell whether the new directory is still under its name, because "
@@ -38,9 +38,9 @@ extension StoreError {
 }
 
 extension Errno {
-    /// The disk under the store is full, or its owner's quota is used up.
+    /// Whether the disk under the store is full, or its owner's quota is used up.
     var isForLackOfRoom: Bool { code == ENOSPC || code == EDQUOT }
 
-    /// What file systems say of an attribute that does not fit, into its file or onto their disk.
+    /// Whether a file system reports with this error that an attribute does not fit, into its file or onto the disk.
     public var meansNoRoomForAttribute: Bool { [ENOSPC, EDQUOT, E2BIG, ERANGE].contains(code) }
 }

@@ -3,15 +3,15 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public var what: String
     public var path: String
     public var advice: String
-    /// Whether the failure is that the store cannot be written, so that it may still be read.
+    /// Whether the store cannot be written, so that it may still be read.
     public var isForLackOfWriting = false
-    /// Whether the journal could not be read because another process kept it locked for as long as a reader waits.
+    /// Whether another process kept the journal locked for as long as a reader waits.
     public var isForLock = false
 
     /// Whether the disk under the store has no room for the journal.
     var isForLackOfRoom = false
 
-    /// Where the same would fail again, if another place may be taken instead.
+    /// Where the same failure would recur, if another place may be tried instead.
     public enum Reach: Sendable {
         case everywhere, fileSystem, directory
     }
@@ -23,7 +23,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         self.advice = advice
     }
 
-    /// A signal has told this process to end.
+    /// Returns the error for a signal that told this process to end.
     public static func interrupted(_ path: String) -> StoreError {
         StoreError("interrupted", path: path, advice: "Nothing was changed.")
     }

@@ -1,8 +1,8 @@
 import PurgeSystem
 
-/// The whole name of an extended attribute: any bytes but zero.
+/// The full name of an extended attribute: any bytes except zero.
 public struct AttributeKey: Hashable, Sendable {
-    /// With a zero at the end, so it is a C string.
+    /// The name with its terminating zero, so it can be passed as a C string.
     @usableFromInline let bytes: RawText
     /// XATTR_NAME_MAX.
     public static let maximumLength = 255
@@ -21,7 +21,7 @@ public struct AttributeKey: Hashable, Sendable {
         text.withUTF8Buffer { other in utf8.starts(with: other) }
     }
 
-    /// Without this prefix, which it must have.
+    /// Returns the name without `prefix`, which it must have.
     public func dropping(_ prefix: StaticString) -> AttributeKey {
         AttributeKey(bytes: Array(bytes.dropFirst(prefix.utf8CodeUnitCount)))
     }
@@ -35,6 +35,6 @@ public struct AttributeKey: Hashable, Sendable {
     }
 
     public var utf8: some Sequence<UInt8> { bytes.dropLast().lazy.map { UInt8(bitPattern: $0) } }
-    /// Bytes that are not UTF-8 become U+FFFD.
+    /// The name as text. Bytes that are not UTF-8 become U+FFFD.
     public var text: String { String(decoding: utf8.map { $0 }, as: UTF8.self) }
 }

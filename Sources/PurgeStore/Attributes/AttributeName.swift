@@ -2,20 +2,20 @@ import Glibc
 import PurgeModel
 import PurgeSystem
 
-/// A parsed name of an extended attribute, as the app gave it.
+/// A parsed name of an extended attribute, as the app spelled it.
 public enum AttributeName {
-    /// One of those in docs/XATTRS.md, under any of its names. `appleForm` is the value that it then has.
+    /// An attribute of docs/XATTRS.md, under any of its names. `appleForm` is the value it has under one of Apple's names.
     case storage(StorageAttribute, appleForm: [UInt8]?)
     case computed(ComputedAttribute)
-    /// An unknown name in our own namespace.
+    /// An unknown name in purgefs's own namespace.
     case unknown
-    /// Everything else, with the name under which the store keeps it.
+    /// Any other attribute, with its name in the store.
     case plain(AttributeKey)
 
     private static let appleExclusion: StaticString = "com.apple.metadata:com_apple_backup_excludeItem"
     private static let oldAppleExclusion: StaticString = "com.apple.MobileBackup"
     private static let ownPrefix = StorageAttribute.prefix
-    /// The store's file system accepts only names with one of the four prefixes.
+    /// Goes before a name without one of the kernel's four prefixes, because the store's file system accepts no other.
     private static let rawPrefix: StaticString = "user.purgefs.raw."
     private static let ownTrustedPrefix: StaticString = "trusted.purgefs."
     private static let kernelPrefixes: [StaticString] = ["user.", "trusted.", "security.", "system."]
@@ -44,12 +44,12 @@ public enum AttributeName {
         }
     }
 
-    /// The 61 bytes of the binary property list of `com.apple.backupd` (docs/XATTRS.md).
+    /// The binary property list of `com.apple.backupd`, 61 bytes (docs/XATTRS.md).
     static let propertyList: [UInt8] =
         Array("bplist00".utf8) + [0x5f, 0x10, 0x11] + Array("com.apple.backupd".utf8)
         + [0x08, 0, 0, 0, 0, 0, 0, 0x01, 0x01, 0, 0, 0, 0, 0, 0, 0, 0x01] + [UInt8](repeating: 0, count: 15) + [0x1c]
 
-    /// What the app sees of a name in the store; nil for a name that only we use.
+    /// Returns the name that the app sees for a name in the store, or nil for a name that only purgefs uses.
     public static func visible(_ stored: AttributeKey, byRoot: Bool) -> AttributeKey? {
         if stored.hasPrefix(rawPrefix) { return stored.dropping(rawPrefix) }
         if stored.hasPrefix(ownPrefix) {

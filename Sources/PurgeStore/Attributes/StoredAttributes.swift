@@ -2,15 +2,15 @@ import Glibc
 import PurgeModel
 import PurgeSystem
 
-/// Our own attributes of an entry of the store, as the tree remembers them.
+/// purgefs's own attributes of an entry in the store, as the tree remembers them.
 public struct StoredAttributes {
     public var mark: PurgeMark?
     public var isExcluded = false
     public var protection: FileProtection?
-    /// Of a directory.
+    /// The policy of a directory.
     public var policy = DirectoryPolicy()
     public var behaviour = PurgeBehaviour()
-    /// fileProtection has a value that is no class; the entry then counts as having none.
+    /// Whether fileProtection holds a value that is no class. The entry then counts as having no class.
     public var hasUnknownProtection = false
     public var hasExtents = false
     public var times: SetTimes?
@@ -22,8 +22,8 @@ public struct StoredAttributes {
         uniqueKeysWithValues: StorageAttribute.allCases.map { ($0.storeKey, $0) })
     private static let keys = Array(attributes.keys) + [ExtentRecord.key, SetTimes.key, StoredBirth.key]
 
-    /// One listxattr, and one getxattr for a mark. If there are more names than the kernel lists (64 KiB), each of ours
-    /// is read by itself.
+    /// Reads the attributes with one listxattr, and one getxattr for each attribute found. If the names exceed the 64 KiB that
+    /// the kernel can list, it tries every name that purgefs uses.
     public init(of directory: Int32, _ name: CName?) throws(Errno) {
         let present: [String]
         do throws(Errno) {
@@ -56,7 +56,7 @@ public struct StoredAttributes {
         }
     }
 
-    /// Of a link or special file. Only root can have set them, and read them.
+    /// Returns the times stored beside a link or special file. Only root can set and read them.
     public static func timesOfLink(in directory: Int32, _ name: CName) throws(Errno) -> SetTimes? {
         guard geteuid() == 0 else { return nil }
         do throws(Errno) {
@@ -65,9 +65,9 @@ public struct StoredAttributes {
         } catch .notSupported, .notPermitted { return nil }
     }
 
-    /// Every name, in the store's spelling.
+    /// Returns every name, in the store's spelling.
     public static func names(of directory: Int32, _ name: CName?) throws(Errno) -> [AttributeKey] {
-        // Most have few names, and the kernel allocates as much as is asked for; it lists 64 KiB at most.
+        // Most entries have few names, and the kernel allocates as much as is requested. It never lists more than 64 KiB.
         do { return try names(of: directory, name, capacity: 1024) } catch .range {
             return try names(of: directory, name, capacity: 65536)
         }
@@ -80,7 +80,7 @@ public struct StoredAttributes {
                 do throws(Errno) {
                     length = try System.attributeNames(at: directory, name, into: buffer)
                 } catch .notSupported, .notPermitted {}
-                // Each ends with the zero that makes it a C string.
+                // Each name ends with a zero, so the bytes at its start are a C string.
                 return buffer[..<length].split(separator: 0).compactMap { name in
                     UnsafeBufferPointer(rebasing: name).baseAddress.map { AttributeKey($0) }
                 }

@@ -3,8 +3,8 @@ import PurgeModel
 import PurgeSystem
 
 extension VisibleAttributes {
-    /// The attributes of an entry of a store, as they are stored. The record of charged blocks is left out, because it may
-    /// name a file of that store.
+    /// Returns the attributes of an entry in the store's spelling, without the record of charged blocks, which may name a
+    /// file of that store.
     package static func stored(of directory: Int32, _ name: CName?) throws(Errno) -> [Attribute] {
         var found: [Attribute] = []
         for stored in try StoredAttributes.names(of: directory, name) where stored.text != ExtentRecord.key {
@@ -16,8 +16,7 @@ extension VisibleAttributes {
         return found
     }
 
-    /// Gives them to an entry of a new store. As with `cp -a`, attributes that only the system understands are set where
-    /// that is possible.
+    /// Sets the attributes on an entry of a new store. Like `cp -a`, it sets attributes of the system on a best-effort basis.
     package static func store(
         _ attributes: [Attribute], on directory: Int32, _ name: CName?
     ) throws(Errno) {
@@ -31,13 +30,12 @@ extension VisibleAttributes {
         }
     }
 
-    /// The attributes of an entry of an ordinary directory, which are those that an app would set. When it was made is no
-    /// attribute of it.
+    /// Returns the attributes of an entry in an ordinary directory, as an app would set them. The recorded birth is not among them.
     package static func ordinary(of directory: Int32, _ name: CName?) throws(Errno) -> [Attribute] {
         try all(of: directory, name, inStore: false).filter { $0.name != Array(StoredBirth.key.utf8) }
     }
 
-    /// Gives them to a file or folder of a new store. EINVAL for one that apps cannot set like that.
+    /// Sets the attributes on a file or folder of a new store. Throws EINVAL for an attribute that apps cannot set this way.
     package static func set(_ attributes: [Attribute], on file: Int32) throws(Errno) {
         for attribute in attributes {
             do throws(Errno) { try set(attribute, on: file) } catch {

@@ -2,19 +2,19 @@ import Glibc
 import PurgeModel
 import PurgeSystem
 
-/// The extended attributes of entries of a store, as an app sees them through a mount.
+/// The extended attributes of entries in a store, as an app sees them through a mount.
 public enum VisibleAttributes {
     public struct Attribute: Hashable, Sendable {
-        /// Without a zero at its end.
+        /// The name without a terminating zero.
         public var name: [UInt8]
         public var value: [UInt8]
 
         public init(name: [UInt8], value: [UInt8]) { (self.name, self.value) = (name, value) }
     }
 
-    /// What listxattr(2) lists and getxattr(2) returns, in the order of the names' bytes. With `inStore`, the entry is
-    /// one of a store; without it, one of a mount, which has translated the names already. Attributes that are removed
-    /// meanwhile are left out.
+    /// Returns the attributes that listxattr(2) and getxattr(2) show, sorted by the bytes of their names. With `inStore`, the
+    /// entry is in a store; otherwise it is in a mount, which has already translated the names. Attributes that disappear
+    /// meanwhile are skipped.
     public static func all(
         of directory: Int32, _ name: CName?, inStore: Bool
     ) throws(Errno) -> [Attribute] {
@@ -31,8 +31,8 @@ public enum VisibleAttributes {
         return found.sorted { $0.name.lexicographicallyPrecedes($1.name) }
     }
 
-    /// Sets an attribute of an entry of a store as setxattr(2) of its name in a mount would; EINVAL for a name that apps
-    /// cannot set, or a bad value.
+    /// Sets an attribute of an entry in a store as setxattr(2) through a mount would. Throws EINVAL for a name that apps cannot
+    /// set, or for a bad value.
     public static func set(_ attribute: Attribute, on file: Int32) throws(Errno) {
         guard !attribute.name.isEmpty, !attribute.name.contains(0) else { throw .invalid }
         let (key, value) = try AttributeKey(utf8: attribute.name).withCName { (name) throws(Errno) in
@@ -54,7 +54,7 @@ public enum VisibleAttributes {
         }
     }
 
-    /// The times of access and modification of an entry of a store, as an app sees them through a mount of that device.
+    /// Returns the access and modification times of an entry in a store, as an app sees them through a mount of `device`.
     public static func times(
         _ status: FileStatus, of directory: Int32, _ name: CName?, on device: Device
     ) throws(Errno) -> (accessed: timespec, modified: timespec) {
@@ -75,7 +75,7 @@ public enum VisibleAttributes {
         return SetTimes(text: String(decoding: kept, as: UTF8.self)) ?? SetTimes()
     }
 
-    /// Whether its own flag takes an entry out of a backup.
+    /// Whether the entry's own flag excludes it from backups.
     public static func isExcludedFromBackup(_ directory: Int32, _ name: CName?) throws(Errno) -> Bool {
         do throws(Errno) {
             return try StoredAttributes.value(of: directory, name, StorageAttribute.isExcludedFromBackup.storeKey)

@@ -2,13 +2,13 @@ import FoundationEssentials
 import PurgeModel
 
 extension Device {
-    /// A device that was never used before, with an app container of its own.
+    /// Returns a device that was never used, with a new app container.
     public static func fresh() -> Device { Device(containerID: freshID()) }
 
-    /// The UUID of an app container that has none yet.
+    /// Returns the UUID for a new app container.
     public static func freshID() -> String { UUID().uuidString }
 
-    /// Takes over what was given on the command line; when it throws, nothing has changed.
+    /// Applies the settings of the command line. If it throws, nothing has changed.
     public mutating func apply(_ change: SettingsChange) throws(StoreError) {
         do throws(SettingsChange.Refusal) { try take(change) } catch { throw StoreError(error) }
     }

@@ -22,8 +22,8 @@ extension DeviceFile {
         }
     }
 
-    /// Keeps it aside, and writes one with the settings of a new device, whose container keeps its identifier: an app may
-    /// have stored paths with it. Returns a sentence about what was done.
+    /// Keeps the file aside and writes the settings of a new device. The container keeps its identifier, because an app may have
+    /// stored paths that contain it. Returns a sentence about the repair.
     private func replace(_ content: [UInt8]) throws(StoreError) -> String {
         let aside = try place.nameAside(for: Self.name)
         do throws(Errno) {

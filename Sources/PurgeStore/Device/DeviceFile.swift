@@ -3,14 +3,14 @@ import PurgeModel
 import PurgeSystem
 import Synchronization
 
-/// device.json in a store.
+/// The file device.json of a store.
 struct DeviceFile {
     let place: StoreDirectory
 
     static let name = "device.json"
-    /// The file that a save writes and then renames to device.json; one that was left behind means nothing.
+    /// The file that a save writes and then renames to device.json. One left behind means nothing.
     static let newName = "device.json.new"
-    /// In bytes; purgefs writes about a thousand.
+    /// The largest file that is read, in bytes. purgefs writes about a thousand.
     private static let limit = 65536
 
     enum Content {
@@ -31,7 +31,7 @@ struct DeviceFile {
         } catch { throw .failed("the settings cannot be read", path: place.pathOf(Self.name), error) }
     }
 
-    /// nil where there is no device.json; damage is an error.
+    /// Returns the settings, or nil if there is no device.json. Damage is an error.
     func read() throws(StoreError) -> Device? {
         switch try content() {
         case .missing: nil
@@ -48,7 +48,7 @@ struct DeviceFile {
         do { try replace(with: content, durably: durably) } catch { throw saving(error) }
     }
 
-    /// Has it and its name reach the disk.
+    /// Syncs the file and its name to disk.
     func sync() throws(StoreError) {
         if place.isTemporary { return }
         do {
@@ -68,11 +68,11 @@ struct DeviceFile {
         } catch { return false }
     }
 
-    /// Settings that were made or read by this process, or by the one that it is a copy of, and what is in a file of them:
-    /// the daemon of `purgefs run` need not take the file apart that it has just been left.
+    /// The settings that this process, or the one it was forked from, last made or read, with their text. Thanks to it, the
+    /// daemon of `purgefs run` need not parse the file that `purgefs run` has just written.
     private static let last = Mutex<(content: [UInt8], settings: Device)?>(nil)
 
-    /// The settings, those of a fresh device if there is no file. Damage is an error.
+    /// Returns the settings, or a fresh device's settings if there is no file. Damage is an error.
     func load() throws(StoreError) -> Device {
         if let settings = try read() { return settings }
         let settings = Device.fresh()
@@ -97,7 +97,7 @@ struct DeviceFile {
         do {
             let file = try place.makeFresh(Self.newName)
             try file.writeAll(content)
-            // XFS and btrfs would rename first and write later, and a loss of power would leave an empty file.
+            // XFS and btrfs may write the data after the rename; a power loss would then leave an empty file.
             if !place.isTemporary { try System.sync(file.raw) }
             try System.rename(at: place.descriptor.raw, Self.newName, to: place.descriptor.raw, Self.name)
         } catch {

@@ -1,30 +1,29 @@
 import Glibc
 import PurgeSystem
 
-/// An empty file in the store that exists for as long as a command removes files. device.json cannot say when the last of
-/// them is gone: a disk that is full or fails may not let it be written any more. A file can be removed even then, and where
-/// the directory lets none of its entries be removed (it is immutable, or not writable any more), the note can be given a
-/// size: it means nothing then.
+/// An empty file in the store that exists while a command removes files. device.json cannot record when the last of them is gone,
+/// because a full or failing disk may refuse to write it. A file can be unlinked even then. If the directory does not allow that
+/// (it is immutable, or no longer writable), the note is given a size instead, which voids it.
 ///
-/// It is on disk before the mark in device.json, and unlinked before the mark is cleared. A mount that finds the mark alone
-/// removes no files and only changes the device, so files that were made later stay.
+/// The note is on disk before the mark in device.json, and unlinked before the mark is cleared. A mount that finds only the mark
+/// changes the device and removes no files, so files that were made later stay.
 public struct RemovalNote {
     static let name = "device.json.removing"
 
     let place: StoreDirectory
 
-    /// Survives a loss of power once this returns.
+    /// Makes the note. It survives a power loss once this returns.
     public func make() throws(StoreError) {
         do throws(Errno) {
             _ = try place.makeFresh(Self.name)
             try System.sync(place.descriptor.raw)
         } catch {
-            do throws(Errno) { try place.remove(Self.name) } catch {}  // alone it means nothing
+            do throws(Errno) { try place.remove(Self.name) } catch {}  // without the mark it means nothing
             throw .failed("it cannot be noted that files are being removed", path: path, error)
         }
     }
 
-    /// All files are gone. Returns whether the note is gone too; if not, it means nothing any more.
+    /// Ends the removal, when all files are gone. Returns true if the note was unlinked, and false if it was voided instead.
     public func remove() throws(StoreError) -> Bool {
         do throws(Errno) {
             try place.remove(Self.name)
@@ -38,7 +37,7 @@ public struct RemovalNote {
         }
     }
 
-    /// Gives the note a size, which takes no room on the disk.
+    /// Voids the note by giving it a size, which takes no room on the disk.
     private func void() throws(Errno) {
         let note = try place.descriptor.open(Self.name, O_WRONLY | O_NONBLOCK)
         try System.truncate(note.raw, 1)

@@ -1,6 +1,6 @@
 /// Why device.json cannot be used.
 enum SettingsDamage: Error, Hashable {
-    /// It is not a JSON object at all.
+    /// The content is no JSON object that can be parsed.
     case unreadable(String)
     case value(name: String, String)
     case newerVersion(Int64)
@@ -14,7 +14,7 @@ enum SettingsDamage: Error, Hashable {
         }
     }
 
-    /// In a damaged file a name may be anything, and messages go to a terminal.
+    /// Returns a name as it may be shown in a terminal: in a damaged file it can be anything.
     static func visible(_ name: String) -> String {
         String(name.unicodeScalars.prefix(64).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : Character($0) })
     }

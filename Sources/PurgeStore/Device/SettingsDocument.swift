@@ -1,9 +1,9 @@
 import FoundationEssentials
 import PurgeModel
 
-/// The content of device.json: an object of all settings, each exactly as it is written.
+/// The content of device.json: one object with all settings, each exactly as purgefs writes it.
 enum SettingsDocument {
-    /// All the settings, or the first reason why they cannot be used.
+    /// Returns all settings, or throws the first reason why they cannot be used.
     static func settings(from content: [UInt8]) throws(SettingsDamage) -> Device {
         guard nesting(of: content) <= deepest else { throw .unreadable("it is nested too deeply") }
         guard !content.isEmpty else { throw .unreadable("the file is empty") }
@@ -19,7 +19,7 @@ enum SettingsDocument {
         return settings.roundedToBlocks
     }
 
-    /// nil if it cannot be read.
+    /// Returns the container's identifier, or nil if it cannot be read.
     static func containerID(in content: [UInt8]) -> String? {
         do throws(SettingsDamage) {
             guard nesting(of: content) <= deepest else { return nil }
@@ -46,7 +46,7 @@ enum SettingsDocument {
         if version != Device.version { throw .value(name: "version", "it is not \(Device.version)") }
     }
 
-    /// `elsewhere` is what is wrong if the decoder names no member. It names none whose number has a fraction.
+    /// Decodes a value. `elsewhere` is the reason given if the decoder names no member, as for a number with a fraction.
     private static func decode<Value: Decodable>(
         _ type: Value.Type, from content: [UInt8], elsewhere: String = "a number in it cannot be understood"
     ) throws(SettingsDamage) -> Value {
@@ -65,11 +65,11 @@ enum SettingsDocument {
         }
     }
 
-    /// Levels of nested brackets; purgefs writes two. The decoder recurses without a limit that a
-    /// thread's stack would allow.
+    /// The deepest accepted nesting of brackets; purgefs writes two levels. The decoder recurses without a limit, and would
+    /// overflow the thread's stack.
     private static let deepest = 16
 
-    /// How deep the brackets of a text are nested; brackets in strings do not count.
+    /// Returns how deeply the brackets of a text are nested, without brackets in strings.
     private static func nesting(of text: [UInt8]) -> Int {
         var (depth, deepest, inString, isEscaped) = (0, 0, false, false)
         for byte in text {

@@ -3,14 +3,14 @@ import PurgeSystem
 import Synchronization
 
 extension Store {
-    /// The settings in device.json; if there is none, those of a fresh device with an identifier of its own.
+    /// Returns the settings in device.json. If there is none, returns a fresh device's settings with a new identifier.
     public func loadSettings() throws(StoreError) -> Device {
         try settings.withLock { (known) throws(StoreError) in try known.load(from: DeviceFile(place: place)) }
     }
 
-    /// Replaces device.json as a whole: after a crash at any moment either the old or the new one is there.
-    /// A file that cannot be read is not replaced, and one that has this content already stays. With `durably`, the new
-    /// one survives a crash of the machine once this returns; without it, either the old or the new one does.
+    /// Replaces device.json as a whole, so after a crash either the old or the new file is there. A file that cannot be read is
+    /// never replaced, and a file that already has this content is kept. With `durably`, the new file also survives a crash of
+    /// the machine once this returns; otherwise that may bring back the old one.
     public func saveSettings(_ device: Device, durably: Bool = true) throws(StoreError) {
         try settings.withLock { (known) throws(StoreError) in
             try known.save(device, durably: durably, to: DeviceFile(place: place))
@@ -18,13 +18,13 @@ extension Store {
     }
 }
 
-/// What a store knows about its device.json.
+/// The knowledge of an open store about its device.json.
 struct KnownSettings {
-    /// Whether it is readable or missing, so that it may be replaced.
+    /// Whether the file is readable or missing, and so may be replaced.
     private var maySave = false
-    /// What it has had since it was last made to reach the disk; nil if that was not done.
+    /// The content that was last synced to disk; nil unless the latest save was synced.
     private var durable: [UInt8]?
-    /// Whether a save has failed, and may have left its new file; the next one removes that.
+    /// Whether a save has failed and may have left its new file, which the next save removes.
     private var hasFailed = false
 
     mutating func load(from file: DeviceFile) throws(StoreError) -> Device {

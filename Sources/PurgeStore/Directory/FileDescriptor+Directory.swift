@@ -2,19 +2,19 @@ import Glibc
 import PurgeSystem
 
 extension FileDescriptor {
-    /// Whether something is there, even a symbolic link without a target.
+    /// Whether `path` exists. A symbolic link without a target does.
     static func exists(_ path: String) -> Bool { kind(of: path) != nil }
 
     private static func kind(of path: String) -> mode_t? {
         do { return try System.status(at: AT_FDCWD, path).st_mode & S_IFMT } catch { return nil }
     }
 
-    /// S_IFDIR, S_IFREG, ... of an entry; nil if there is none.
+    /// Returns the type of an entry (S_IFDIR, S_IFREG, ...), or nil if there is none.
     func kind(of name: String) throws(Errno) -> mode_t? {
         do { return try System.status(at: raw, name).st_mode & S_IFMT } catch .noEntry { return nil }
     }
 
-    /// Names of all entries except `.` and `..`, from this descriptor's position on; bytes that are not
+    /// Returns the names of all entries except `.` and `..`, from this descriptor's position on. Bytes that are not
     /// UTF-8 become U+FFFD.
     package func entryNames() throws(Errno) -> [String] {
         try names().map { name in

@@ -1,23 +1,23 @@
 import Glibc
 import PurgeSystem
 
-/// What existed of a store when it was opened, so that a mount that fails can leave things as they were.
+/// The state of a store when it was opened, so that a failed mount can restore it.
 public struct StoreBefore: Sendable {
     private let path: String
     private let isMade: Bool
     private let mode: mode_t
-    /// The names of everything in the store's directory.
+    /// The names of all entries in the store's directory.
     let names: Set<String>
-    /// Folders of the layout that did not exist, each after its parent.
+    /// Folders of the layout that did not exist, parents first.
     private let missing: [String]
 
     /// Whether there was no store yet.
     var isEmpty: Bool { !names.contains("container") && !names.contains(DeviceFile.name) }
 
-    /// Whether there was a device.json, and so a default class that files were made with.
+    /// Whether there was a device.json, and so a default protection class that files were made with.
     public var hasSettings: Bool { names.contains(DeviceFile.name) }
 
-    /// One that is prepared has all folders of the layout that it can have.
+    /// Records the state. A prepared store already has every folder of the layout that it can have.
     init(_ place: StoreDirectory, isPrepared: Bool = false) throws(StoreError) {
         path = place.absolutePath
         isMade = place.isMade
@@ -33,9 +33,9 @@ public struct StoreBefore: Sendable {
         } catch { throw .failed("the store cannot be examined", path: place.path, error) }
     }
 
-    /// Restores the store for a start that has released it meanwhile and left its mark; does nothing if another process
-    /// has the store, or had it. Waits for the lock as opening the store does: a child that was just forked may have it
-    /// for a moment, and the start's own daemon until it has ended.
+    /// Restores the store for a start that has released it meanwhile and left its mark. Does nothing if another process has, or
+    /// had, the store. Waits for the lock as opening the store does: a child that was just forked may hold it for a moment, and
+    /// the start's own daemon holds it until it ends.
     public func restore(after start: String) {
         let store: StoreDirectory
         do throws(StoreError) {
@@ -47,15 +47,15 @@ public struct StoreBefore: Sendable {
         } catch {}
     }
 
-    /// That start has not failed: removes its mark, and nothing else.
+    /// Removes the mark of a start that has succeeded, and nothing else.
     public func keep(after start: String) {
         do throws(Errno) {
             _ = try StartMark.take(start, from: try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY))
-        } catch {}  // the mark means nothing to others, and is removed when the store is next opened
+        } catch {}  // the mark means nothing to other starts, and the next opening of the store removes it
     }
 
-    /// Removes what was made since, from a store whose lock the caller has. If something else has been put into it
-    /// meanwhile, everything stays.
+    /// Removes everything made since then from a store whose lock the caller holds. If anything else has been put into the store
+    /// meanwhile, it removes nothing.
     func restore(_ store: FileDescriptor) {
         do throws(Errno) {
             guard try hasOnlyWhatGoes(store) else { return }
@@ -76,7 +76,7 @@ public struct StoreBefore: Sendable {
         } catch {}
     }
 
-    /// Whether the folders that were missing contain nothing but each other, and nothing but a store's own names has
+    /// Whether the folders that were missing contain nothing but each other, and only a store's own names have
     /// appeared beside them.
     private func hasOnlyWhatGoes(_ store: FileDescriptor) throws(Errno) -> Bool {
         for folder in missing {
@@ -93,7 +93,7 @@ public struct StoreBefore: Sendable {
         }
     }
 
-    /// nil if there is no such folder.
+    /// Returns the names in a folder, or nil if there is no such folder.
     private static func names(in folder: String, of store: FileDescriptor) throws(Errno) -> [String]? {
         do throws(Errno) {
             let (parent, name) = try place(of: folder, in: store)
@@ -101,13 +101,14 @@ public struct StoreBefore: Sendable {
         } catch .noEntry { return nil }
     }
 
-    /// A daemon's last message stays, and so does what SQLite needs beside a journal that existed before.
+    /// Whether a restore removes the entry. A daemon's last message stays, and so do SQLite's files beside a journal
+    /// that existed before.
     private func goesWithTheStore(_ name: String) -> Bool {
         if StoreDirectory.journalNames.contains(name) { return !names.contains(JournalSchema.fileName) }
         return [StoreDirectory.extentsName, DeviceFile.name, DeviceFile.newName, RemovalNote.name].contains(name)
     }
 
-    /// A folder that cannot be examined counts as present.
+    /// Whether a folder is missing. A folder that cannot be examined counts as present.
     private static func isMissing(_ folder: String, in store: FileDescriptor) throws(Errno) -> Bool {
         do throws(Errno) {
             let (parent, name) = try place(of: folder, in: store)
@@ -126,7 +127,7 @@ public struct StoreBefore: Sendable {
         } catch .noEntry {}
     }
 
-    /// Its parent directory, reached without symbolic links, and its name there.
+    /// Returns a folder's parent directory, reached without symbolic links, and its name there.
     private static func place(of folder: String, in store: FileDescriptor) throws(Errno) -> (FileDescriptor, String) {
         var names = folder.pathNames
         let name = names.removeLast()

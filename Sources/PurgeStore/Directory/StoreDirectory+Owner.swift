@@ -9,8 +9,8 @@ extension StoreDirectory {
         }
     }
 
-    /// Gives what was just made in the store to the store's owner, who can then go on using the store after root has.
-    /// If it cannot be given away (a user namespace, a quota), it is still usable now.
+    /// Gives a new entry to the store's owner, so that the owner can use the store after root has. If that fails (a user
+    /// namespace, a quota), the entry is still usable by this process.
     func giveToOwner(_ made: Int32) { Self.give(made, toOwnerOf: descriptor.raw) }
 
     /// Makes a folder that belongs to the store's owner.

@@ -4,8 +4,8 @@ import PurgeSystem
 extension StoreDirectory {
     static let extentsName = "extents"
 
-    /// Makes the directory 0700 and our own files 0600. A store that belongs to another user who lets us
-    /// use it stays as it is: closing it is up to its owner.
+    /// Makes the directory 0700 and our own files 0600. A store of another user who lets us use it is left unchanged: only its
+    /// owner decides about its mode.
     func makePrivate() throws(StoreError) {
         do throws(Errno) {
             try tighten(".", to: 0o700)
@@ -18,7 +18,7 @@ extension StoreDirectory {
         } catch { throw .failed("the store cannot be made its owner's alone", path: path, error) }
     }
 
-    /// Removes the permissions beyond `mode`; symbolic links and missing entries are passed over.
+    /// Removes the permissions beyond `mode`. Skips symbolic links and missing entries.
     private func tighten(_ name: String, to mode: mode_t) throws(Errno) {
         do throws(Errno) {
             let status = try System.status(at: descriptor.raw, name)

@@ -4,8 +4,8 @@ import PurgeSystem
 extension StoreDirectory {
     private static let probe = "user.purgefs.probe"
 
-    /// A directory without device.json is accepted only if it has nothing but a store's own names
-    /// in it: it is a store that was never saved, or an empty directory.
+    /// Refuses a directory without device.json that contains foreign names. One with only a store's own names is an empty
+    /// directory, or a store that was never saved.
     func refuseForeign(_ names: Set<String>, creating: Bool) throws(StoreError) {
         if names.contains(DeviceFile.name) { return }
         let foreign = names.filter { !Self.isOurs($0) }.sorted()
@@ -24,8 +24,7 @@ extension StoreDirectory {
         }
     }
 
-    /// Detects a store that cannot be written before anything depends on it, and removes what
-    /// a killed save of the settings has left behind.
+    /// Detects an unwritable store before anything depends on it. Also removes the file that a killed save of the settings left.
     func probeWriting() throws(StoreError) {
         do {
             _ = try makeFresh(DeviceFile.newName)
@@ -35,14 +34,14 @@ extension StoreDirectory {
                 "the store is on a file system that is mounted read-only",
                 advice: "Copy the store to a writable place, or remount that file system read-write.")
         } catch let error where error.isForLackOfRoom {
-            // Files can still be deleted through a mount.
+            // A store on a full disk is accepted, because files can still be deleted through the mount.
         } catch let error where error == .accessDenied || error == .notPermitted {
             let failure = StoreError.failed("the store cannot be written", path: path, error)
             throw unwritable(failure.what, advice: failure.advice)
         } catch { throw .failed("the store cannot be written", path: path, error) }
     }
 
-    /// Removes the mark of other starts: from now on the store is no longer only as they have left it.
+    /// Removes the mark of any other start: from now on, the store is no longer as that start has left it.
     func endOtherStarts(than start: String? = nil) throws(StoreError) {
         do {
             try StartMark.clear(on: descriptor, butOf: start)
@@ -55,20 +54,20 @@ extension StoreDirectory {
         return error
     }
 
-    /// Marks, protection classes and the record of holes are kept in extended attributes.
+    /// Checks that the store supports extended attributes, which hold marks, protection classes and the record of holes.
     func probeAttributes(on container: FileDescriptor) throws(StoreError) {
         do {
             do throws(Errno) {
                 try probe(container)
             } catch .accessDenied {
-                try probe(descriptor)  // the app has made the container unwritable, which is its own affair
+                try probe(descriptor)  // the app has made the container unwritable, which it may
             }
         } catch .notSupported {
             throw StoreError(
                 "the file system under the store does not support user extended attributes", path: path,
                 advice: "Put the store on ext4, XFS, Btrfs, ZFS, or (from Linux 6.6 on) tmpfs.")
         } catch let error where error.isForLackOfRoom {
-            // It supports them: a file system that does not says so first.
+            // A file system without attributes would have reported that first, so this one supports them.
         } catch { throw .failed("an extended attribute cannot be set on the container", path: path, error) }
     }
 

@@ -1,24 +1,25 @@
 import Glibc
 import PurgeSystem
 
-/// The directory of a store, opened and locked, before anything is known about its content.
+/// The open directory of a store, before anything is known about its content.
 struct StoreDirectory: Sendable {
     let path: String
     let absolutePath: String
     let descriptor: FileDescriptor
-    /// Whether it was made when it was opened.
+    /// Whether the directory was created by this opening.
     let isMade: Bool
-    /// Whether the store goes when the processes that use it have ended, so that nothing in it need be on the disk.
+    /// Whether the store is removed when the processes that use it have ended, so that nothing in it needs a sync.
     private(set) var isTemporary = false
 
-    /// `start` is the directory of a start, which is removed at its end.
+    /// Returns the same directory, marked as temporary if it lies in `start`. `start` is the directory of a start, and is removed
+    /// with everything in it when that ends.
     func belonging(to start: String?) -> StoreDirectory {
         var directory = self
         directory.isTemporary = start.map { absolutePath.isPath(below: $0) } ?? false
         return directory
     }
 
-    /// Names that purgefs itself uses there, and the one that mkfs leaves at the top of a file system.
+    /// Whether purgefs uses the name in a store. So does `lost+found`, which mkfs makes at the top of a file system.
     static func isOurs(_ name: String) -> Bool {
         name == "container" || name == "extents" || name == "lost+found"
             || name == lastWordsName || name == oldLastWordsName || name.hasPrefix("device.json")
@@ -27,11 +28,11 @@ struct StoreDirectory: Sendable {
 
     /// The journal, and the files that SQLite makes beside it.
     static let journalNames = ([""] + journalParts).map { JournalSchema.fileName + $0 }
-    /// What SQLite may keep beside the journal.
+    /// Suffixes of the files that SQLite may keep beside the journal.
     static let journalParts = ["-journal", "-wal", "-shm"]
 
-    /// Opens it without the lock; for what may be read while a daemon holds the store. If it has to be the `known` one, no
-    /// other is touched.
+    /// Opens the directory without its lock, which is enough for content that may be read while a daemon holds the store. With
+    /// `known`, any other directory is refused untouched.
     static func open(
         _ path: String, creating: Bool = false, known: FileIdentity? = nil
     ) throws(StoreError) -> StoreDirectory {
@@ -51,9 +52,9 @@ struct StoreDirectory: Sendable {
             path: path, absolutePath: absolutePath, descriptor: try make(path), isMade: true)
     }
 
-    /// Takes the lock, which lasts as long as `descriptor` does. Waits a little, because a child of the last holder
-    /// may have it for a moment between its fork and its exec, and longer for a daemon whose mount is gone, which
-    /// keeps it until it has released what the mount held. `forCopying` leaves room for others that only copy the store.
+    /// Takes the lock, which lasts as long as `descriptor`. Waits a little, because a child of the last holder may have the lock
+    /// for a moment between fork and exec. Waits longer for a daemon whose mount is gone, which keeps the lock until it has
+    /// released everything the mount held. With `forCopying`, the lock is shared with other processes that only copy the store.
     func lock(forCopying: Bool = false) throws(StoreError) {
         let began = System.uptime()
         var deadline = began + Self.shortTime
@@ -65,7 +66,7 @@ struct StoreDirectory: Sendable {
                 let isEnding = holder.map { StoreHolder.isEndingDaemon($0.pid, of: absolutePath) } ?? false
                 let now = System.uptime()
                 if isEnding { deadline = min(now + Self.graceTime, began + Self.endingTime) }
-                // A child of a holder that is gone, before its exec: on a busy machine that may take a while.
+                // The lock belongs to a child of a dead holder, before its exec. On a busy machine that may take a while.
                 if holder == nil { deadline = max(deadline, began + Self.graceTime) }
                 guard now < deadline else { throw Self.busy(path, holder: holder, isEnding: isEnding) }
                 guard System.endSignal() == nil else { throw .interrupted(path) }
@@ -73,12 +74,12 @@ struct StoreDirectory: Sendable {
             } catch { throw .failed("the store cannot be locked", path: path, error) }
         }
     }
-    /// In nanoseconds.
+    /// Waiting times in nanoseconds.
     private static let shortTime: Int64 = 250_000_000
     private static let endingTime: Int64 = 10_000_000_000
     private static let graceTime: Int64 = 2_000_000_000
 
-    /// Everything in the directory except `.` and `..`.
+    /// Returns the names of all entries in the directory except `.` and `..`.
     func names() throws(StoreError) -> Set<String> {
         do {
             return Set(try descriptor.open(".", O_RDONLY | O_DIRECTORY).entryNames())
@@ -96,9 +97,9 @@ struct StoreDirectory: Sendable {
         do { try System.unlink(at: descriptor.raw, name) } catch .noEntry {}
     }
 
-    /// For messages.
+    /// Returns the path of an entry, for messages.
     func pathOf(_ name: String) -> String { path.hasSuffix("/") ? path + name : path + "/" + name }
-    /// For SQLite.
+    /// Returns the place of an entry, for SQLite.
     func databasePlace(of name: String) -> DatabasePlace { DatabasePlace(directory: descriptor, name: name) }
 
     private static func make(_ path: String) throws(StoreError) -> FileDescriptor {
@@ -122,7 +123,7 @@ struct StoreDirectory: Sendable {
         } catch { throw .failed("the store cannot be made", path: path, error) }
     }
 
-    /// Removes a directory that was just made, unless something is in it. `path` is absolute, without links.
+    /// Removes a directory that was just made, if it is empty. `path` is absolute and without links.
     static func removeEmpty(_ path: String) {
         do throws(Errno) {
             let parent = try FileDescriptor.openWithoutLinks(path.parentPath.utf8)

@@ -1,16 +1,16 @@
 import Glibc
 import PurgeSystem
 
-/// The process that holds the lock of a store, as far as /proc tells.
+/// The process that holds the lock of a store, as far as /proc shows it.
 enum StoreHolder {
     struct Process: Hashable {
         var pid: Int32
-        /// Whether it has the lock together with others that only copy the store.
+        /// Whether the process shares the lock with others that only copy the store.
         var isCopying: Bool
     }
 
-    /// The process that holds the lock, according to /proc/locks; nil if that does not say (another PID
-    /// namespace, a file system with another device number there, or a holder that is gone).
+    /// Returns the process that holds the lock according to /proc/locks. Returns nil if that does not show it: another PID
+    /// namespace, a file system with another device number there, or a holder that is gone.
     static func process(of directory: FileDescriptor) -> Process? {
         do {
             let status = try System.status(directory.raw)
@@ -23,8 +23,8 @@ enum StoreHolder {
         }
     }
 
-    /// Whether a process is a daemon whose mount of the store is over: it says so itself (`EndingMark`), or still has
-    /// /dev/fuse open while the mount is gone. A daemon that has not mounted yet has neither. False if that cannot be seen.
+    /// Whether a process is a daemon whose mount of the store is over: either it says so (`EndingMark`), or it has /dev/fuse open
+    /// and the mount is gone. A daemon that has not mounted yet has neither. Returns false if /proc does not show it.
     static func isEndingDaemon(_ pid: Int32, of store: String) -> Bool {
         do throws(Errno) {
             let directory = "/proc/\(pid)/fd"
@@ -41,7 +41,7 @@ enum StoreHolder {
         } catch { return false }
     }
 
-    /// A path as proc(5) shows it: blanks and backslashes in octal.
+    /// Returns a path as proc(5) shows it, with blanks and backslashes in octal.
     private static func escaped(_ path: String) -> String {
         var text = path.replacing("\\", with: "\\134")
         for (character, code) in [(" ", "\\040"), ("\t", "\\011"), ("\n", "\\012"), ("#", "\\043")] {
@@ -50,8 +50,8 @@ enum StoreHolder {
         return text
     }
 
-    /// Lines of /proc/locks: `1: FLOCK  ADVISORY  WRITE 4242 fe:00:1234567 0 EOF`, the device in hex; READ for a lock that
-    /// is shared.
+    /// Finds the holder in /proc/locks. A line is `1: FLOCK ADVISORY WRITE 4242 fe:00:1234567 0 EOF`, with the device in hex, and
+    /// READ for a shared lock.
     static func process(
         device: dev_t, inode: ino_t, in table: String, where isThere: (Int32) -> Bool = { _ in true }
     ) -> Process? {

@@ -1,13 +1,12 @@
 import Glibc
 import PurgeSystem
 
-/// Removes a directory and everything in it, however deep: every folder that is not empty is
-/// first moved up, so neither descriptors nor path length run out. Stays on one file system and
-/// follows no symbolic links.
+/// Removes a directory and everything in it, at any depth. Each folder that is not empty is first moved up to the top, so neither
+/// descriptors nor path lengths run out. Stays on one file system and follows no symbolic links.
 public enum TreeRemoval {
     private static let movedPrefix = "purgefs-remove."
 
-    /// Removes `name` in `parent`; does nothing if it is not there.
+    /// Removes `name` in `parent`; does nothing if there is no such entry.
     public static func run(_ name: String, in parent: FileDescriptor) throws(Errno) {
         let top: FileDescriptor
         do throws(Errno) {
@@ -19,7 +18,7 @@ public enum TreeRemoval {
         try System.removeDirectory(at: parent.raw, name)
     }
 
-    /// Empties the folders that are directly in `top`. Returns whether there may be more to do.
+    /// Empties and removes the folders directly in `top`, moving inner folders up. Returns whether there may be more to do.
     private static func removeLevel(of top: FileDescriptor, device: dev_t, _ moved: inout Int) throws(Errno) -> Bool {
         var hasFolders = false
         for name in try top.open(".", O_RDONLY | O_DIRECTORY).names() {
@@ -54,13 +53,13 @@ public enum TreeRemoval {
         while true {
             moved += 1
             do throws(Errno) {
-                // A folder can only replace an empty folder, so a clash loses nothing.
+                // A folder can only replace an empty folder, so a clash of names loses nothing.
                 return try System.rename(at: folder.raw, name, to: top.raw, "\(movedPrefix)\(moved)")
             } catch .notEmpty, .exists, .notDirectory { continue }
         }
     }
 
-    /// The owner may have removed their own permissions.
+    /// Opens a folder, and restores the owner's permissions if they were removed.
     private static func openFolder(
         _ name: RawText, in directory: FileDescriptor, device: dev_t
     ) throws(Errno) -> FileDescriptor {

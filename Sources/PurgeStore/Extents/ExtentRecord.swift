@@ -2,25 +2,25 @@ import Glibc
 import PurgeModel
 import PurgeSystem
 
-/// The hidden attribute of a file that is not dense: runs of blocks that are charged though the
-/// backing's SEEK_DATA may not see them (allocated but never written, or past the end).
+/// The hidden attribute of a file that is not dense: the runs of charged blocks that SEEK_DATA on the backing file may not show
+/// (allocated but never written, or past the end).
 ///
-/// A file without it is dense: its charge is its size in blocks (docs/INTERNALS.md, Charged
-/// blocks). The attribute is set before the file gets its first hole, added to before a call
-/// that allocates and cut after one that frees, so that a crash at any point at worst counts too much.
+/// A file without the attribute is dense: its charge is its size in blocks (docs/INTERNALS.md, Charged blocks). The attribute is
+/// set before a file gets its first hole. It grows before a call allocates and shrinks after a call frees, so a crash at any
+/// point can only overcount.
 public struct ExtentRecord: Sendable {
     public static let key = "user.purgefs.extents"
-    /// Of a file that has holes, and no charged blocks but those in which its file system shows data.
+    /// The value for a file with holes that has charged blocks only where its file system shows data.
     public static let ofHoles = [UInt8(ascii: "i")] + encode(ExtentSet())
-    /// Longer lists go to a file of their own, since ext4 holds about 4000 bytes an inode.
+    /// The longest list kept in the attribute, in bytes. Longer ones go to a sidecar, since ext4 holds about 4000 bytes an inode.
     static let inlineLimit = 512
     /// The longest list in bytes: some two million runs, which take eight times as much memory.
     static let sidecarLimit = 4 << 20
-    /// The limit of every file's size, in blocks, as on ext4.
+    /// The limit of every file's size in blocks, as on ext4.
     public static let largestBlock: Int64 = 1 << 32
 
     public var runs: ExtentSet
-    /// Name of the sidecar that holds the list, once there was one.
+    /// The name of the sidecar that holds the list, if there was ever one.
     public var sidecar: String?
 
     public init(runs: ExtentSet, sidecar: String? = nil) {
@@ -30,7 +30,7 @@ public struct ExtentRecord: Sendable {
 }
 
 extension ExtentRecord {
-    /// Runs as pairs of (gap, length), each a variable-length number.
+    /// Encodes runs as pairs of (gap, length), each a variable-length number.
     static func encode(_ set: ExtentSet) -> [UInt8] {
         var bytes: [UInt8] = []
         var end: Int64 = 0
@@ -50,7 +50,7 @@ extension ExtentRecord {
         return bytes
     }
 
-    /// nil for bytes that `encode` cannot have made.
+    /// Decodes runs; returns nil for bytes that `encode` cannot have made.
     static func decode(_ bytes: some Sequence<UInt8>) -> ExtentSet? {
         var set = ExtentSet()
         var (value, shift, end): (Int64, Int64, Int64) = (0, 0, 0)

@@ -6,8 +6,8 @@ import PurgeSystem
 public struct ExtentDamage: Error, Hashable, Sendable {
     /// The rest of a sentence that begins with "its record of charged blocks".
     public let what: String
-    /// Whether nothing is known about the blocks that were charged, so that the file counts as full. A loss
-    /// of power can cause that; any other damage was not written by purgefs.
+    /// Whether nothing is known about the charged blocks, so that the file counts as full. A power loss can cause that; any other
+    /// damage was not written by purgefs.
     public let countsAsFull: Bool
     /// Whether only permissions are missing.
     public let isForbidden: Bool
@@ -21,10 +21,10 @@ public struct ExtentDamage: Error, Hashable, Sendable {
 
 // The attribute is `i` and the runs, or `s` and the name of a sidecar file in STORE/extents.
 //
-// A sidecar is on disk before an attribute names it, and is replaced as a whole under its own name: after a loss of
-// power an attribute names either the old list or the new one.
+// A sidecar is on disk before an attribute names it, and is replaced as a whole under its own name. So after a power loss an
+// attribute names either the old list or the new one.
 extension Store {
-    /// nil for a file without the attribute.
+    /// Returns the record of a file, or nil if the file does not have the attribute.
     public func extentRecord(of file: Int32, _ name: CName?) throws(ExtentDamage) -> ExtentRecord? {
         let value: [UInt8]
         do throws(Errno) {
@@ -83,7 +83,7 @@ extension Store {
             record.sidecar = nil
         } else if let sidecar = record.sidecar {
             let folder = try writeSidecar(sidecar, encoded)
-            // The new list is in use now, even if the sync fails.
+            // The new list is already in use, even if the sync fails.
             do throws(Errno) { try System.sync(folder.raw) } catch {}
         } else {
             let sidecar = Self.newSidecarName()
@@ -104,7 +104,8 @@ extension Store {
         if let sidecar = record.sidecar { removeSidecar(sidecar) }
     }
 
-    /// For a file that is gone. What cannot be removed now is tried again; if it never can be, `purgefs check` finds it.
+    /// Removes the sidecar of a file that is gone. If that fails it is tried again later, and `purgefs check` finds a
+    /// sidecar that remains.
     public func removeSidecar(_ name: String) {
         if !tryToRemoveSidecar(name) { leftSidecars.withLock { _ = $0.insert(name) } }
     }
@@ -113,7 +114,7 @@ extension Store {
         leftSidecars.withLock { left in left = left.filter { !tryToRemoveSidecar($0) } }
     }
 
-    /// Whether it is gone.
+    /// Returns whether the sidecar is gone.
     private func tryToRemoveSidecar(_ name: String) -> Bool {
         do throws(Errno) {
             let directory = try sidecars(making: false)
@@ -122,7 +123,7 @@ extension Store {
         } catch { return error == .noEntry }
     }
 
-    /// nil if the file has no such attribute.
+    /// Returns an attribute's value, or nil if the file does not have it.
     public func attribute(of file: Int32, _ name: CName?, _ key: CName) throws(Errno) -> [UInt8]? {
         do { return try System.attribute(at: file, name, key, limit: 1024) } catch .noData { return nil }
     }
@@ -134,8 +135,8 @@ extension Store {
 
     private static func newSidecarName() -> String { String(UInt64.random(in: 0 ... .max), radix: 36) }
 
-    /// nil for a name that `newSidecarName` cannot have made. Others can write the attribute too, and a name
-    /// with a slash in it would lead out of the store.
+    /// Returns the name, or nil for one that `newSidecarName` cannot have made. Others can write the attribute too, and a name
+    /// with a slash would lead out of the store.
     static func sidecarName(_ bytes: some Collection<UInt8>) -> String? {
         let isOurs = bytes.allSatisfy { byte in
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
@@ -144,7 +145,8 @@ extension Store {
         return isOurs && (1...13).contains(bytes.count) ? String(decoding: bytes, as: UTF8.self) : nil
     }
 
-    /// The list is on disk when this returns; its name is on disk once the folder, which is returned, has been synced.
+    /// Writes a list under its sidecar's name. The list is on disk when this returns; its name is once the returned
+    /// folder has been synced.
     private func writeSidecar(_ name: String, _ content: [UInt8]) throws(Errno) -> FileDescriptor {
         guard content.count <= ExtentRecord.sidecarLimit else { throw .fileTooLarge }
         let folder = try sidecars(making: true)
@@ -164,8 +166,8 @@ extension Store {
         return folder
     }
 
-    /// Everything in STORE/extents that is not in `needed`: left by a file that is gone, or by a change
-    /// that was interrupted. With `removing`, what may be removed is.
+    /// Returns a problem for each entry in STORE/extents that is not in `needed`. A removed file or an interrupted change leaves
+    /// such entries. With `removing`, removes the entries that may be removed.
     public func straySidecars(needed: Set<String>, removing: Bool) throws(StoreError) -> [StoreProblem] {
         let folder: FileDescriptor
         let names: [String]

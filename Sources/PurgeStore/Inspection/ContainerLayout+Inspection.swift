@@ -4,7 +4,7 @@ import PurgeSystem
 extension ContainerLayout {
     private enum FolderState {
         case present, missing, obstructed
-        /// A folder above it is missing or obstructed, which is reported for that folder.
+        /// A folder above it is missing or obstructed, and is reported instead.
         case unreachable
     }
 
@@ -54,7 +54,7 @@ extension ContainerLayout {
             default: return .obstructed
             }
         } catch .accessDenied {
-            return .unreachable  // closed by the app: the folder above it exists
+            return .unreachable  // closed by the app; the folder above it exists
         } catch { throw .failed("the folder cannot be examined", path: place.pathOf(folder), error) }
     }
 }

@@ -1,13 +1,13 @@
 import PurgeSystem
 
-/// What `purgefs check` finds in a store apart from the app's files: the folders of the
-/// layout, device.json and the journal.
+/// The problems that `purgefs check` finds in a store apart from the app's files: in the folders of the layout,
+/// device.json and the journal.
 public struct StoreInspection: Sendable {
-    /// In the order in which they were found; `repair` is set for those that have been repaired.
+    /// The problems in the order in which they were found. Repaired ones have their `repair`.
     public let problems: [StoreProblem]
 
-    /// Holds the store's lock meanwhile. Without `repairing`, nothing is changed. With it, damaged files are kept aside
-    /// under other names; of damaged journals the newest three.
+    /// Inspects the store while holding its lock. Without `repairing`, it changes nothing. With it, damaged files are kept aside
+    /// under other names; only the newest three damaged journals stay.
     public static func run(_ storePath: String, repairing: Bool) throws(StoreError) -> StoreInspection {
         let place = try StoreDirectory.open(storePath)
         try place.lock()
@@ -27,12 +27,12 @@ extension StoreDirectory {
     /// Why a file is kept aside.
     enum KeptAside: String { case damaged, foreign }
 
-    /// A name for a file that is kept aside.
+    /// Returns a new name for keeping a file aside.
     func nameAside(for name: String, _ kind: KeptAside = .damaged) throws(StoreError) -> String {
         "\(name).\(kind.rawValue)-\(try numberAside(for: name, kind))"
     }
 
-    /// A number that is higher than those that earlier repairs have used.
+    /// Returns a number higher than all that earlier repairs have used.
     func numberAside(for name: String, _ kind: KeptAside) throws(StoreError) -> Int {
         let prefix = "\(name).\(kind.rawValue)-"
         let used = try names().lazy.filter { $0.hasPrefix(prefix) }
@@ -40,8 +40,8 @@ extension StoreDirectory {
         return (used.filter { $0 < Int.max }.max() ?? 0) + 1
     }
 
-    /// Gives the file a second name, so that the first exists at every moment until it is replaced; what
-    /// cannot have two names (a directory, or a file on a file system without hard links) is renamed.
+    /// Gives the file a second name, so that the first exists until it is replaced. A directory, or a file on a file system
+    /// without hard links, is renamed instead.
     func keep(_ name: String, as aside: String) throws(Errno) {
         do {
             try System.link(at: descriptor.raw, name, to: descriptor.raw, aside)

@@ -5,7 +5,7 @@ public struct StoreProblem: Hashable, Sendable, CustomStringConvertible {
     public var advice: String
     /// Whether `purgefs check --repair` can repair it.
     public var isRepairable: Bool
-    /// What a repair did about it; nil if it has not been repaired.
+    /// The repair that was made; nil if there was none.
     public var repair: String?
 
     public init(path: String, what: String, advice: String, isRepairable: Bool, repair: String? = nil) {

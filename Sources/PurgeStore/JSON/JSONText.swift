@@ -1,20 +1,20 @@
 import FoundationEssentials
 import PurgeModel
 
-/// The JSON that leaves and enters purgefs: `status.json`, `events`, device.json (docs/CONTROL.md).
-/// Members are in the order of declaration, slashes are not escaped, and nil members are left out.
+/// The JSON that purgefs reads and writes: `status.json`, `events`, device.json (docs/CONTROL.md). Members keep the order of
+/// declaration, slashes are not escaped, and nil members are left out.
 public enum JSONText {
-    /// One line, or indented by two spaces; no newline at the end.
+    /// Encodes a value on one line, or indented by two spaces, without a newline at the end.
     public static func encode(_ value: some Encodable, pretty: Bool = false) -> String {
         do {
             return try JSONWriter.text(of: value, pretty: pretty)
         } catch {
-            // Neither the writer itself nor any `encode(to:)` of the model throws.
+            // Neither the writer nor any `encode(to:)` of the model throws.
             return encode(["error": String(describing: error)])
         }
     }
 
-    /// Reads what `encode` wrote. Throws DecodingError.
+    /// Decodes a text that `encode` wrote. Throws DecodingError.
     public static func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
         try JSONDecoder().decode(type, from: Data(Array(text.utf8)))
     }

@@ -1,15 +1,15 @@
 /// Writes an Encodable as JSON with its members in the order in which they are encoded, which for a synthesized
-/// `encode(to:)` is the order of declaration. Foundation's encoder can only use a random or the alphabetical order, and
-/// must not be used in the request path.
+/// `encode(to:)` is the order of declaration. Foundation's encoder offers only random or alphabetical order, and must not be
+/// used in the request path.
 final class JSONWriter {
     private var text = ""
     private let isPretty: Bool
-    /// The brackets that are open: how each is closed, and whether it has nothing in it yet.
+    /// The open brackets: how to close each, and whether it is still empty.
     private var brackets: [(closing: String, isEmpty: Bool)] = []
 
     private init(pretty: Bool) { isPretty = pretty }
 
-    /// On one line, or indented by two spaces for each level.
+    /// Returns the JSON text on one line, or indented by two spaces for each level.
     static func text(of value: some Encodable, pretty: Bool) throws -> String {
         let writer = JSONWriter(pretty: pretty)
         try writer.write(value)
@@ -20,7 +20,7 @@ final class JSONWriter {
         switch value {
         case let value as Bool: text += value ? "true" : "false"
         case let value as String: quote(value)
-        // Each type by itself: asking the runtime for a protocol takes longer than all the rest.
+        // Each type is tested by itself, because asking the runtime for a conformance takes longer than all the rest.
         case let value as Int64: text += String(value)
         case let value as Int: text += String(value)
         case let value as Int32: text += String(value)
@@ -42,8 +42,8 @@ final class JSONWriter {
 
     fileprivate func writeNull() { text += "null" }
 
-    /// Begins an array or object, which is bracket number `depth`. A value may ask for its container more than once: what
-    /// a part of it has encoded stays.
+    /// Begins an array or object as bracket number `depth`. A value may ask for its container more than once; the elements it has
+    /// already encoded stay.
     fileprivate func open(_ opening: String, _ closing: String, at depth: Int) {
         close(to: depth + 1)
         guard brackets.count == depth else { return }
@@ -51,7 +51,7 @@ final class JSONWriter {
         brackets.append((closing, true))
     }
 
-    /// Begins an element of bracket number `depth`, or with a name a member.
+    /// Begins an element of bracket number `depth`, or a member if there is a name.
     fileprivate func begin(_ name: String? = nil, at depth: Int) {
         close(to: depth + 1)
         if !brackets[depth].isEmpty { text += "," }
@@ -74,8 +74,8 @@ final class JSONWriter {
         if isPretty { text += "\n" + String(repeating: "  ", count: brackets.count) }
     }
 
-    /// Escaped is what RFC 8259 requires, and what controls a terminal, or ends a line for some readers of JSON lines; a
-    /// slash stays a slash.
+    /// Writes a string. Besides the characters that RFC 8259 requires, it escapes control characters of terminals, and characters
+    /// that some readers of JSON lines take for the end of a line. A slash is not escaped.
     private func quote(_ string: String) {
         text += "\""
         for scalar in string.unicodeScalars {
@@ -95,7 +95,7 @@ final class JSONWriter {
     }
 }
 
-/// Encodes one value, whose brackets are those from number `depth` on.
+/// Encodes one value, whose brackets begin at number `depth`.
 private struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     let writer: JSONWriter
     let depth: Int

@@ -1,20 +1,20 @@
 import CSQLite
 import PurgeSystem
 
-/// One connection to SQLite; closed when its last owner releases it. Not to be used by two threads at once.
+/// A connection to SQLite, closed when its last owner releases it. Two threads must not use it at once.
 final class Database {
     private let handle: OpaquePointer
-    /// SQLite opens files beside the database at any time, by this descriptor's number.
+    /// Kept open, because SQLite opens files beside the database at any time by this descriptor's number.
     private let directory: FileDescriptor?
-    /// When the current step is given up (System.uptime).
+    /// When the current step is aborted, by System.uptime.
     private let deadline = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
 
-    /// No text or blob of a journal is longer; the texts of an event are cut well below that.
+    /// The limit of any text or blob. The texts of an event are cut to well below it.
     private static let longestValue: Int32 = 1 << 20
-    /// 20 s for one step of a statement: only a damaged or malicious journal takes longer.
+    /// The limit for one step of a statement, 20 s. Only a damaged or malicious journal takes longer.
     private static let stepTime: Int64 = 20_000_000_000
 
-    /// Links are never followed. `patience` is how many milliseconds to wait for another connection's lock.
+    /// Opens a database without following links. `patience` is how many milliseconds to wait for another connection's lock.
     init(_ place: DatabasePlace, flags: Int32, patience: Int32 = 5000) throws(DatabaseError) {
         directory = place.directory
         guard DatabaseFiles.registration == SQLITE_OK else { throw DatabaseError(nil, code: SQLITE_ERROR) }
@@ -36,9 +36,9 @@ final class Database {
                 let deadline = deadline?.assumingMemoryBound(to: Int64.self).pointee ?? .max
                 return System.uptime() > deadline ? 1 : 0
             }, deadline)
-        // A reader may lock the file for a moment while it recovers what a killed writer left.
+        // A reader may lock the file for a moment while it recovers from a killed writer.
         sqlite3_busy_timeout(handle, patience)
-        // Nothing is mapped, since a page that the disk cannot provide would end the process. Nothing is left in /tmp.
+        // Nothing is mapped, since a page that the disk cannot provide would end the process. No temporary file is written to /tmp.
         try execute("PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF")
     }
 
@@ -47,7 +47,7 @@ final class Database {
         deadline.deallocate()
     }
 
-    /// The next step begins: its time starts now.
+    /// Restarts the time limit for the next step.
     func beginStep() {
         deadline.pointee = System.uptime() + Self.stepTime
         DatabaseFiles.lackOfRoom.store(0, ordering: .relaxed)
@@ -64,7 +64,7 @@ final class Database {
         return try Statement(self, handle, sql)
     }
 
-    /// The first column of the first row as a number; nil if there is no row.
+    /// Returns the first column of the first row as a number, or nil if there is no row.
     func number(_ sql: String) throws(DatabaseError) -> Int64? {
         let statement = try prepare(sql)
         return try statement.step() ? statement.number(0) : nil
@@ -75,14 +75,14 @@ final class Database {
         return try statement.step() ? statement.text(0) : nil
     }
 
-    /// Commits all of it or, if `body` throws, nothing.
+    /// Runs `body` in a transaction; rolls back if it throws.
     func transaction(_ body: () throws(DatabaseError) -> Void) throws(DatabaseError) {
         try execute("BEGIN IMMEDIATE")
         do {
             try body()
             try execute("COMMIT")
         } catch {
-            // After some errors SQLite has rolled back by itself.
+            // After some errors SQLite has already rolled back.
             if sqlite3_get_autocommit(handle) == 0 { try execute("ROLLBACK") }
             throw error
         }

@@ -2,17 +2,16 @@ import CSQLite
 import Glibc
 import PurgeSystem
 
-/// An error of SQLite.
 struct DatabaseError: Error, Hashable {
-    /// The primary result code, SQLITE_CORRUPT and so on.
+    /// The primary result code, such as SQLITE_CORRUPT.
     var code: Int32
     var message: String
-    /// errno of the system call that failed, if one did.
+    /// The errno of the system call that failed, if one did.
     var systemError: Int32 = 0
-    /// What has the journal's name, or that of a file beside it, was never one of purgefs. `message` then says what it is.
+    /// Whether the file with the name of the journal, or of a file beside it, was never made by purgefs. `message` says what it is.
     var isForeign = false
 
-    /// Extended codes keep their primary part.
+    /// Reduces an extended code to its primary part.
     init(code: Int32, message: String) {
         self.code = code & 0xFF
         self.message = message
@@ -26,7 +25,7 @@ struct DatabaseError: Error, Hashable {
         }
     }
 
-    /// Not a code of SQLite.
+    /// A code of our own, outside SQLite's range.
     static let newerVersion: Int32 = 200
     static func foreign(_ message: String) -> DatabaseError {
         var error = DatabaseError(code: SQLITE_NOTADB, message: message)
@@ -36,14 +35,15 @@ struct DatabaseError: Error, Hashable {
     static let emptied = DatabaseError(code: SQLITE_CORRUPT, message: "it was emptied")
     static let closed = DatabaseError(code: SQLITE_MISUSE, message: "it has been closed")
 
-    /// Only a mount and `purgefs check --repair` repair damage; nothing else writes to such a file. SQLITE_INTERRUPT means
-    /// that one step took longer than it can in a sound journal.
+    /// Whether the journal is damaged. Only a mount and `purgefs check --repair` repair damage; nothing else writes to a damaged
+    /// file. SQLITE_INTERRUPT means that a step took longer than it can in a sound journal.
     var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_INTERRUPT, SQLITE_TOOBIG].contains(code) }
 
-    /// A mount begins a new one. It does not do so when reading takes too long, for which a slow disk may be the cause.
+    /// Whether a mount replaces the journal with a new one. It does not if reading took too long, because a slow disk may be the
+    /// cause.
     var isReplaceable: Bool { isDamage && !isForeign && code != SQLITE_INTERRUPT }
 
-    /// The disk under the store has no room: the journal can wait until it has.
+    /// Whether the disk under the store has no room. The journal can then wait until it has.
     var isForLackOfRoom: Bool { code == SQLITE_FULL || systemError == ENOSPC || systemError == EDQUOT }
 
     func error(path: String, store: String) -> StoreError {

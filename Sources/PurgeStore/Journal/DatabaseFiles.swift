@@ -3,16 +3,16 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-/// How SQLite reaches files: a VFS of our own over SQLite's. A store may have been made by an attacker, and
-/// nothing in it must lead out of it.
+/// How SQLite reaches files: a VFS of our own on top of SQLite's. An attacker may have made the store, and nothing in it
+/// may lead out of it.
 enum DatabaseFiles {
-    /// For sqlite3_open_v2.
+    /// The name of the VFS for sqlite3_open_v2.
     static let name = "purgefs"
-    /// SQLITE_OK once the VFS is known to SQLite.
+    /// SQLITE_OK once the VFS is registered.
     static let registration: Int32 = register()
 
-    /// The errno with which a file could not be created for lack of room: SQLite then tries to open it without
-    /// creating it, and reports only that error.
+    /// The errno of a file that could not be created for lack of room. SQLite then tries to open the file without creating it,
+    /// and reports only the second error.
     static let lackOfRoom = Atomic<Int32>(0)
 
     private static func register() -> Int32 {
@@ -23,14 +23,13 @@ enum DatabaseFiles {
         copy.pointee.pNext = nil
         copy.pointee.zName = UnsafePointer(strdup(name))
         copy.pointee.xOpen = { _, name, file, flags, outFlags in
-            // A rollback journal can name any file of the host as its super-journal, and SQLite would read and remove
-            // it.
+            // A rollback journal can name any file of the host as its super-journal, and SQLite would read and remove that file.
             guard flags & SQLITE_OPEN_SUPER_JOURNAL == 0, let original = sqlite3_vfs_find(nil),
                 let open = original.pointee.xOpen
             else { return SQLITE_CANTOPEN }
             return open(original, name, file, flags, outFlags)
         }
-        // SQLite's own would look for symbolic links in a path that only `DatabasePlace` understands.
+        // SQLite's own function would look for symbolic links in a path that only `DatabasePlace` understands.
         copy.pointee.xFullPathname = { _, name, room, full in
             guard let name, let full, strlen(name) < room else { return SQLITE_CANTOPEN }
             strcpy(full, name)
@@ -39,7 +38,7 @@ enum DatabaseFiles {
         return sqlite3_vfs_register(copy, 0)
     }
 
-    /// What SQLite calls with paths.
+    /// The functions that SQLite calls with paths.
     private static var calls: [(String, sqlite3_syscall_ptr)] {
         [
             ("open", unsafeBitCast(open, to: sqlite3_syscall_ptr.self)),
@@ -67,7 +66,7 @@ enum DatabaseFiles {
         return unlinkat(directory, name ?? CName(path), 0)
     }
 
-    /// open(2) for SQLite: only plain files in a `DatabasePlace`, readable by their owner only, and without waiting for the
+    /// open(2) for SQLite: opens only plain files in a `DatabasePlace`, readable by their owner alone, and never waits for the
     /// other end of a FIFO. (SQLite opens the directory to sync it.)
     private static let open: @convention(c) (CName?, Int32, Int32) -> Int32 = { path, flags, _ in
         guard let path, let (directory, name) = DatabasePlace.parts(of: path) else {
@@ -86,7 +85,8 @@ enum DatabaseFiles {
         return -1
     }
 
-    /// A file that is created gets the store's owner. (SQLite gives the rollback journal the database's owner.)
+    /// Opens a file, and gives one that it creates to the store's owner. (SQLite itself gives the rollback journal the
+    /// database's owner.)
     private static func opened(_ directory: Int32, _ name: CName?, _ flags: Int32) -> Int32 {
         guard let name else { return openat(directory, ".", flags) }
         guard flags & O_CREAT != 0, flags & O_EXCL == 0 else { return openat(directory, name, flags, 0o600) }

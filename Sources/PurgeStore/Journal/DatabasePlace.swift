@@ -1,23 +1,23 @@
 import Glibc
 import PurgeSystem
 
-/// The file of a database, in a directory that is open. SQLite only knows paths, and what is beside a database it opens,
-/// examines and removes by paths that begin with the database's; here they begin with the number of the descriptor, and
-/// `DatabaseFiles` takes them apart again. So it does not matter where the directory's own name leads.
+/// A database file in an open directory. SQLite knows only paths, and appends a suffix to the database's path for each file
+/// beside it. Here the path begins with the number of the directory's descriptor, which `DatabaseFiles` parses again. So it does
+/// not matter where the directory's name leads.
 struct DatabasePlace: Sendable {
     private static let prefix = "/descriptor/"
 
-    /// No file at all.
+    /// A database in memory, without a file.
     static let memory = DatabasePlace(directory: nil, name: ":memory:")
 
     let directory: FileDescriptor?
     let name: String
 
-    /// Not a path of the kernel's.
+    /// The path for SQLite, which means nothing to the kernel.
     var path: String { directory.map { "\(Self.prefix)\($0.raw)/\(name)" } ?? name }
 
-    /// The directory and the name of such a path, or of what SQLite has made of it; nil for any other. The name of the
-    /// directory itself is nil.
+    /// Returns the directory and the name in such a path, or in one that SQLite derived from it; nil for any other path. For the
+    /// directory itself the name is nil.
     static func parts(of path: CName) -> (directory: Int32, name: CName?)? {
         guard strncmp(path, prefix, prefix.utf8.count) == 0 else { return nil }
         var end: UnsafeMutablePointer<CChar>?

@@ -5,11 +5,10 @@ import PurgeModel
 enum EventRow {
     /// The sequence numbers that an event can have.
     private static let sequences: ClosedRange<Int64> = 1...1 << 62
-    /// The largest number of the last event when a journal is opened: more than enough numbers are left for the events
-    /// of a mount.
+    /// The largest number of the last event when a journal is opened. It leaves far more numbers than the events of one mount need.
     static let largestLast: Int64 = 1 << 61
 
-    /// The number of the newest event; 0 if there is none.
+    /// Returns the number of the newest event; 0 if there is none.
     static func lastSequence(in database: Database) throws(DatabaseError) -> Int64 {
         let last = try database.number("SELECT max(seq) FROM events") ?? 0
         guard (0...largestLast).contains(last) else {
@@ -22,11 +21,11 @@ enum EventRow {
         "seq, time, type, path, tier, bytes, reason, trigger, pid, cause, tombstone, target, process, last_use, "
         + "pressure, real_time, passed_over"
 
-    /// Rows in the form that `event` reads.
+    /// Selects rows in the form that `event` reads.
     static let selection = "SELECT \(columns) FROM events"
 
-    /// With `orIgnore`, an event that is there already stays; otherwise it is replaced: a transaction whose end failed may
-    /// be on the disk nevertheless, and is then written again.
+    /// Inserts an event. With `orIgnore`, an existing event stays. Otherwise it is replaced, because a transaction whose commit
+    /// failed may be on disk all the same, and is then written again.
     static func insertion(orIgnore: Bool = false) -> String {
         let marks = columns.split(separator: ",").map { _ in "?" }.joined(separator: ", ")
         return "INSERT OR \(orIgnore ? "IGNORE" : "REPLACE") INTO events(\(columns)) VALUES(\(marks))"
@@ -53,7 +52,7 @@ enum EventRow {
         try statement.run()
     }
 
-    /// The current row of a `selection`.
+    /// Returns the event in the current row of a `selection`.
     static func event(_ row: borrowing Statement) throws(DatabaseError) -> Event {
         guard let seq = row.number(0), sequences.contains(seq), let time = row.text(1),
             let type = row.text(2).flatMap(EventType.init(rawValue:))
@@ -70,7 +69,7 @@ enum EventRow {
             realTime: row.text(15), passedOver: row.text(16).flatMap(passedOver))
     }
 
-    /// nil for what cannot be understood: the event is worth more than this.
+    /// Parses the skipped files; returns nil if they cannot be understood, because losing them is better than losing the event.
     private static func passedOver(_ text: String) -> [PassedOver]? {
         do { return try JSONText.decode([PassedOver].self, from: text) } catch { return nil }
     }

@@ -1,14 +1,14 @@
 import PurgeModel
 
-/// Samples that wait for a journal to be written; of too many, the oldest go.
+/// Samples that wait to be written to the journal. Beyond a limit, the oldest are dropped.
 struct HeldSamples {
     private static let most = 1000
 
     private(set) var samples: [StorageSample] = []
-    /// How many earlier ones have been written or dropped.
+    /// How many earlier samples have been written or dropped.
     private var gone = 0
 
-    /// The number of the last one.
+    /// The number of the last sample.
     var end: Int { gone + samples.count }
 
     mutating func add(_ new: [StorageSample]) {
@@ -16,7 +16,7 @@ struct HeldSamples {
         forget(upTo: end - Self.most)
     }
 
-    /// They have been written.
+    /// Drops the samples up to number `end`, for example because they have been written.
     mutating func forget(upTo end: Int) {
         let count = max(0, end - gone)
         samples.removeFirst(count)

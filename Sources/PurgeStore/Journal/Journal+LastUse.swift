@@ -2,11 +2,11 @@ import CSQLite
 import PurgeModel
 
 extension Journal {
-    /// When a file was last used, kept over an unmount (docs/RULES.md, Order of purging).
+    /// When a file was last used, kept across mounts (docs/RULES.md, Order of purging).
     public struct LastUse: Hashable, Sendable {
         public var inode: UInt64
-        /// A mark of its birth time, or 0 if that is not known: distinguishes the file from a later one with the same
-        /// inode number.
+        /// A mark of the file's birth time, or 0 if that is not known. It distinguishes the file from a later one with the
+        /// same inode number.
         public var birth: Int64
         public var lastUse: Instant
 
@@ -17,13 +17,13 @@ extension Journal {
         }
     }
 
-    /// Adds or replaces records by inode; all or none.
+    /// Adds or replaces records by inode, all or none.
     public func saveLastUses(_ uses: [LastUse]) throws(StoreError) {
         if uses.isEmpty { return }
         try changeLastUses { (database) throws(DatabaseError) in try LastUseRow.insert(uses, into: database) }
     }
 
-    /// Drops the records of files that are gone; all or none.
+    /// Drops the records of removed files, all or none.
     public func forgetLastUses(of inodes: [UInt64]) throws(StoreError) {
         if inodes.isEmpty { return }
         try changeLastUses { (database) throws(DatabaseError) in
@@ -35,7 +35,7 @@ extension Journal {
         }
     }
 
-    /// Empty if the journal cannot be opened yet.
+    /// Returns the last uses by inode; none if the journal cannot be opened yet.
     public func lastUses() throws(StoreError) -> [UInt64: LastUse] {
         if openingFailure != nil { return [:] }
         return try withDatabase { (database) throws(DatabaseError) in try LastUseRow.lastUses(from: database) }

@@ -1,6 +1,6 @@
 extension Journal {
-    /// Whether the last mount that it tells of did not end with an unmount. Its beginning may have been dropped: then the
-    /// mount did not end if the journal was not closed. What is left of a damaged journal does not tell.
+    /// Whether the last mount in the journal did not end with an unmount. If the event of its beginning was dropped, the mount
+    /// did not end if the journal was not closed. The remains of a damaged journal do not tell.
     public func endsWithinAMount() throws(StoreError) -> Bool {
         if openingFailure != nil || wasDamaged { return false }
         let isWithin = try withDatabase { (database) throws(DatabaseError) -> Bool in
@@ -9,15 +9,15 @@ extension Journal {
             guard wasLeftOpen else { return false }
             return try database.number("SELECT EXISTS (SELECT 1 FROM events)") == 1
         }
-        // The damage may have been found by this.
+        // The query above may have found damage.
         return isWithin && !wasDamaged
     }
 
-    /// The number of the newest event of a type that names no path; 0 if there is none.
+    /// Returns the number of the newest event of a type that names no path; 0 if there is none.
     private static func newest(_ type: String, in database: Database) throws(DatabaseError) -> Int64 {
         try database.number(newest(type)) ?? 0
     }
-    /// Looked up in an index, however long the journal is: a mount waits for it.
+    /// A query that an index answers however long the journal is, because a mount waits for it.
     static func newest(_ type: String) -> String {
         "SELECT seq FROM events WHERE path IS NULL AND type = '\(type)' ORDER BY seq DESC LIMIT 1"
     }

@@ -4,45 +4,45 @@ import PurgeModel
 import PurgeSystem
 import Synchronization
 
-/// STORE/journal.sqlite: the events of a store's whole life, and when each file was last used.
-/// To be used by a background thread, since a call may wait for the disk.
+/// STORE/journal.sqlite: the events of a store's whole life, and when each file was last used. Only background threads use it,
+/// since a call may wait for the disk.
 public final class Journal: Sendable {
-    /// Events beyond this many are dropped, the oldest first.
+    /// The number of events beyond which the oldest are dropped.
     public static let capacity: Int64 = 1_000_000
-    /// How many milliseconds a daemon waits for another program's lock; it tries again every second.
+    /// How many milliseconds a daemon waits for another program's lock. It tries again every second.
     private static let patience: Int32 = 1000
-    /// How many pages are looked at when it is opened: 16 MiB.
+    /// The longest journal in pages that an opening checks as a whole: 16 MiB.
     private static let pagesChecked: Int64 = 4096
-    /// How often a damaged journal is replaced: a disk that damages it again and again cannot keep one.
+    /// How often a damaged journal is replaced. A disk that keeps damaging it cannot keep a journal.
     private static let mostDamages = 3
 
     private struct State {
-        /// nil until it can be opened.
+        /// nil until the journal can be opened.
         var database: Database?
         /// The file that `database` has open.
         var file: JournalFiles.FileIdentity?
         var lastSequence: Int64 = 0
-        /// Released after the database: closing any descriptor of the file would drop the process's locks on it.
+        /// Released after the database, because closing any descriptor of the file drops the process's locks on it.
         var reserve: JournalReserve?
         var isClosed = false
         var bounds = JournalBounds()
-        /// How many last uses it has; nil when that must be counted.
+        /// The number of last uses; nil if they must be counted.
         var lastUses: Int64?
-        /// What has not been asked for yet, and how often there was any.
+        /// Damage that was not reported yet, and how often damage was found in all.
         var damage: [JournalDamage] = []
         var damages = 0
         var openingFailure: StoreError?
     }
     private let state: Mutex<State>
-    /// Comes after `state`.
+    /// Samples waiting to be written. This lock comes after `state`.
     private let held = Mutex(HeldSamples())
     private let place: StoreDirectory
     private let capacity: Int64
-    /// Whether a damaged journal is kept aside, and a new one takes its place.
+    /// Whether a damaged journal is kept aside and replaced.
     private let replacesDamaged: Bool
-    /// Whether nothing that is written here is kept.
+    /// Whether writes to this journal are discarded.
     public let isForReading: Bool
-    /// Whether it has the rollback journal that closing it removes: whoever wrote to it last was killed.
+    /// Whether the journal had the rollback journal that closing removes, which means that its last writer was killed.
     let wasLeftOpen: Bool
 
     private init(
@@ -57,10 +57,10 @@ public final class Journal: Sendable {
         self.capacity = capacity
     }
 
-    /// Makes the journal if there is none. A damaged one is an error, and is left as it is. With
-    /// `toleratingFullDisk`, a journal for which the disk has no room is tried again later: files can be deleted without it.
-    /// With `replacingDamaged`, now and later, a damaged one is kept aside and a new one is begun (`takeDamage`), but what
-    /// was never a journal, or was written by a newer version, stays an error.
+    /// Opens the journal, and makes it if there is none. A damaged journal is an error and stays unchanged. With
+    /// `toleratingFullDisk`, a journal for which the disk has no room is tried again later, because files can be deleted without
+    /// it. With `replacingDamaged`, a journal found damaged now or later is kept aside and a new one begun (`takeDamage`). A file
+    /// that was never a journal, or that a newer version wrote, is still an error.
     public static func open(
         in store: Store, toleratingFullDisk: Bool = false, replacingDamaged: Bool = false
     ) throws(StoreError) -> Journal {
@@ -89,10 +89,10 @@ public final class Journal: Sendable {
         } catch { return false }
     }
 
-    /// Why the journal could not be opened, if it is to be tried again at each use.
+    /// Why the journal could not be opened, if each use tries again.
     public var openingFailure: StoreError? { state.withLock { $0.openingFailure } }
 
-    /// The number of the newest event; 0 if there is no journal, or a damaged one, which is left as it is.
+    /// Returns the number of the newest event; 0 if there is no journal, or a damaged one, which stays unchanged.
     public static func lastSequence(in store: Store) throws(StoreError) -> Int64 {
         do throws(Errno) {
             if try store.place.descriptor.kind(of: JournalSchema.fileName) == nil { return 0 }
@@ -108,7 +108,7 @@ public final class Journal: Sendable {
         }
     }
 
-    /// With `checking`, all of it is read, unless it is so long that this would be noticed.
+    /// Opens the database. With `checking`, reads all of it, unless it is so long that the delay would be noticed.
     private static func open(
         _ place: StoreDirectory, checking: Bool = false, _ state: inout State
     ) throws(DatabaseError) {
@@ -124,8 +124,8 @@ public final class Journal: Sendable {
         state.reserve?.keep()
     }
 
-    /// For reading a store that no daemon holds: nothing in the store is changed, and nothing that
-    /// is written here is kept. Empty if there is no journal.
+    /// Opens the journal of a store that no daemon holds, for reading. Nothing in the store changes, and writes are discarded.
+    /// Empty if there is no journal.
     public static func openForReading(in store: Store) throws(StoreError) -> Journal {
         do throws(DatabaseError) {
             try JournalFiles(store.place).check()
@@ -159,7 +159,7 @@ public final class Journal: Sendable {
             let room = try Self.room(database, &state)
             let parts = JournalRoom.parts(of: events)
             let held = held.withLock { $0 }
-            // Before the transaction, each step by itself: after a bound was lowered nearly all events may have to go.
+            // Makes room in steps before the transaction: after a bound was lowered, nearly all events may have to go.
             if let first = parts.first { try room.make(for: first) }
             try database.transaction { () throws(DatabaseError) in
                 let insertion = try database.prepare(EventRow.insertion())
@@ -176,8 +176,7 @@ public final class Journal: Sendable {
         }
     }
 
-    /// From here on it stays within these bounds; what is over them now goes, the oldest first, if need be in several
-    /// calls. `now` is the device's time.
+    /// Sets the bounds and drops the oldest events beyond them, over several calls if necessary. `now` is the device's time.
     public func keep(within bounds: JournalBounds, at now: Instant) throws(StoreError) {
         try withState { (state) throws(DatabaseError) in
             state.bounds = bounds
@@ -200,13 +199,13 @@ public final class Journal: Sendable {
         try withState { (state) throws(DatabaseError) in try body(try database(&state)) }
     }
 
-    /// To be written with the next events, so that they cost no transaction of their own, or by `writeHeld`.
+    /// Keeps samples until the next events or `writeHeld`, so that they need no transaction of their own.
     public func hold(_ samples: [StorageSample]) { held.withLock { $0.add(samples) } }
 
     /// Whether samples wait to be written.
     public var holdsSamples: Bool { held.withLock { !$0.samples.isEmpty } }
 
-    /// Writes the samples for which there were no events.
+    /// Writes the waiting samples for which no event came.
     public func writeHeld() throws(StoreError) {
         guard holdsSamples else { return }
         try withState { (state) throws(DatabaseError) in
@@ -217,7 +216,7 @@ public final class Journal: Sendable {
         }
     }
 
-    /// In one transaction.
+    /// Runs `body` in one transaction.
     func changeLastUses(_ body: (Database) throws(DatabaseError) -> Void) throws(StoreError) {
         try withState { (state) throws(DatabaseError) in
             state.lastUses = nil
@@ -250,7 +249,7 @@ public final class Journal: Sendable {
         error.error(path: place.pathOf(JournalSchema.fileName), store: place.path)
     }
 
-    /// Returns whether it can be used again.
+    /// Returns whether the journal can be used again.
     private func recovers(from error: DatabaseError) throws(StoreError) -> Bool {
         guard replacesDamaged else { return false }
         if isReplacedAfterLoss() { return true }
@@ -258,7 +257,7 @@ public final class Journal: Sendable {
         return error.isReplaceable ? try replace(after: error) : false
     }
 
-    /// What another program has put in the place of the file is used, or a new one.
+    /// Recovers if another program has removed or replaced the file: the next use opens the new file, or makes one.
     private func isReplacedAfterLoss() -> Bool {
         state.withLock { state in
             guard !state.isClosed, state.database != nil, state.damages < Self.mostDamages,
@@ -271,14 +270,14 @@ public final class Journal: Sendable {
         }
     }
 
-    /// Whether another program has taken everything out of it.
+    /// Whether another program has emptied the database.
     private var isEmpty: Bool {
         state.withLock { state in
             do { return try state.database.map(JournalSchema.isEmpty) ?? false } catch { return false }
         }
     }
 
-    /// Damage has been found. Returns whether a new one can take its place.
+    /// Keeps the damaged journal aside. Returns whether a new one can take its place.
     private func replace(after error: DatabaseError) throws(StoreError) -> Bool {
         try state.withLock { (state) throws(StoreError) in
             guard !state.isClosed, state.damages < Self.mostDamages else { return false }
@@ -293,7 +292,7 @@ public final class Journal: Sendable {
 
     var wasDamaged: Bool { state.withLock { $0.damages > 0 } }
 
-    /// What was found damaged or lost since this was last called.
+    /// Returns the damage and losses found since the previous call.
     public func takeDamage() -> [JournalDamage] {
         state.withLock { state in
             defer { state.damage = [] }

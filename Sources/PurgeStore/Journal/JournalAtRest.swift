@@ -3,9 +3,9 @@ import Glibc
 import PurgeSystem
 
 extension JournalFiles {
-    /// The journal of a store that no other process holds, opened without any change to the store; nil if
-    /// there is none. If a writer was killed, SQLite writes to a database before it reads it: then a copy is opened, whose
-    /// names are gone when this returns.
+    /// Opens the journal of a store that no other process holds, without changing the store; returns nil if there is none. After
+    /// a killed writer, SQLite would write to the database before reading it. Then this opens a copy, which has already been
+    /// unlinked when this returns.
     func openAtRest() throws(DatabaseError) -> Database? {
         let copy: JournalCopy?
         do throws(Errno) {
@@ -18,7 +18,7 @@ extension JournalFiles {
         return try JournalSchema.openForReading(copy?.place ?? place.databasePlace(of: JournalSchema.fileName))
     }
 
-    /// Whether a rollback journal is beside it.
+    /// Whether there is a rollback journal to apply.
     private func changesWhenRead() throws(Errno) -> Bool {
         do throws(Errno) {
             return try System.status(at: place.descriptor.raw, JournalSchema.rollbackName).st_size > 0
@@ -26,9 +26,9 @@ extension JournalFiles {
     }
 }
 
-/// A copy of a journal and of its rollback journal, in a directory of its own that is removed with this object.
+/// A copy of a journal and its rollback journal, in a directory of its own that is removed with this object.
 private final class JournalCopy {
-    /// The longest file that is copied, in bytes; a full journal has a quarter of that.
+    /// The longest file that is copied, in bytes. A full journal has a quarter of that.
     private static let longest: Int64 = 1 << 30
 
     private let path: String

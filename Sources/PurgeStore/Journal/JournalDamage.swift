@@ -1,8 +1,8 @@
-/// A journal was damaged or is gone, and its use goes on with a new one.
+/// The loss of a journal that was damaged or removed, and that a new one continues.
 public struct JournalDamage: Sendable {
-    /// For a person.
+    /// The message for the user.
     public let message: StoreError
-    /// What the journal lacks, for itself.
+    /// The text for the new journal about the events that it lacks.
     public let lack: String
 
     init(_ error: DatabaseError, keptAs aside: String, in place: StoreDirectory) {
@@ -13,7 +13,7 @@ public struct JournalDamage: Sendable {
         lack = "events of a damaged journal, which is now `\(aside)`"
     }
 
-    /// Its file has another name now, or none.
+    /// The journal's file was renamed or removed.
     init(ofLostIn place: StoreDirectory) {
         message = StoreError(
             "the journal was removed or replaced while it was in use", path: place.pathOf(JournalSchema.fileName),

@@ -2,7 +2,7 @@ import CSQLite
 import Glibc
 import PurgeSystem
 
-/// What has the names of the journal and of the files beside it, before SQLite opens them.
+/// The entries with the names of the journal and of the files beside it, before SQLite opens them.
 struct JournalFiles {
     /// How many damaged journals are kept.
     private static let damagedKept = 3
@@ -10,7 +10,8 @@ struct JournalFiles {
     let place: StoreDirectory
     init(_ place: StoreDirectory) { self.place = place }
 
-    /// SQLite would only report that it cannot open it, and of a rollback journal not before it writes.
+    /// Refuses entries that are not plain files, and foreign databases. SQLite would only report that it cannot open them, and
+    /// would notice an odd rollback journal only when it writes.
     func check() throws(DatabaseError) {
         if let kind = oddKind(of: JournalSchema.fileName) {
             throw .foreign("is \(kind), not a journal of purgefs")
@@ -30,7 +31,7 @@ struct JournalFiles {
         var device: dev_t
         var inode: ino_t
     }
-    /// Which file is the journal; nil if that is not known.
+    /// The device and inode of the journal; nil if they cannot be read.
     var identity: FileIdentity? { do throws(Errno) { return try found() } catch { return nil } }
 
     private func found() throws(Errno) -> FileIdentity {
@@ -38,12 +39,12 @@ struct JournalFiles {
         return FileIdentity(device: status.st_dev, inode: status.st_ino)
     }
 
-    /// Whether another program has removed it, or put another file in its place.
+    /// Whether another program has removed the file or put another in its place.
     func haveLost(_ file: FileIdentity) -> Bool {
         do throws(Errno) { return try found() != file } catch { return error == .noEntry }
     }
 
-    /// What has that name, in words; nil for a plain file, and if there is nothing.
+    /// Returns the kind of an entry in words, or nil for a plain file or no entry.
     func oddKind(of name: String) -> String? {
         do throws(Errno) {
             return switch try place.descriptor.kind(of: name) {
@@ -57,31 +58,31 @@ struct JournalFiles {
         } catch { return nil }
     }
 
-    /// Whether there is a write-ahead log, and the journal has none: SQLite would write the log's pages into it all the same.
+    /// Whether there is a write-ahead log although the journal uses none. SQLite would write the log's pages into it all the same.
     var hasStrayLog: Bool {
         do throws(Errno) {
             return try System.status(at: place.descriptor.raw, JournalSchema.logName).st_size > 0 && !usesLog
         } catch { return false }
     }
 
-    /// Whether it says itself that it has a write-ahead log, as no journal does: SQLite would take that over as soon as it
+    /// Whether the file's header announces a write-ahead log, as no journal's does. SQLite would apply such a log as soon as it
     /// opens the database.
     private var usesLog: Bool {
         do throws(Errno) {
-            // The file format's numbers for writing and for reading; 2 is a write-ahead log.
+            // The versions of the file format for writing and for reading; 2 stands for a write-ahead log.
             let head = try place.descriptor.openFile(JournalSchema.fileName, O_RDONLY).readSome(20)
             return head.dropFirst(18).contains(2)
         } catch { return false }
     }
 
-    /// Only the newest damaged journals are kept. What is not one of purgefs always stays.
+    /// Removes all but the newest damaged journals. Files that purgefs did not make always stay.
     func removeOldDamaged() {
         do throws(StoreError) {
             let prefix = "\(JournalSchema.fileName).damaged-"
             let kept = try place.numberAside(for: JournalSchema.fileName, .damaged) - Self.damagedKept
             for name in try place.names() where name.hasPrefix(prefix) {
                 let number = Int(name.dropFirst(prefix.count).prefix { $0.isNumber }) ?? .max
-                // One that cannot be removed stays; the next time it is tried again.
+                // The next call tries again to remove a journal that stays.
                 if number < kept { do throws(Errno) { try place.remove(name) } catch {} }
             }
         } catch {}

@@ -20,13 +20,13 @@ extension StoreDirectory {
         } catch { return error }
     }
 
-    /// Keeps a damaged journal aside, or what is not one of purgefs, and makes a new one with what can still be read. It must
-    /// be open nowhere else in this process. A new one for which the disk has no room is removed again. Returns a sentence
-    /// about what was done.
+    /// Keeps aside a damaged or foreign journal, and makes a new one from the rows that can still be read. The journal must
+    /// not be open anywhere else in this process. If the disk has no room, the new journal is removed again. Returns a
+    /// sentence about the repair.
     private func salvageJournal(isForeign: Bool) throws(StoreError) -> String {
         let (name, files) = (JournalSchema.fileName, JournalFiles(self))
         let aside = try nameAside(for: name, isForeign ? .foreign : .damaged)
-        // With these, SQLite could not open the journal to read it.
+        // With these beside it, SQLite could not open the journal to read it.
         try keepJournal(as: aside, parts: Self.journalParts.filter { files.oddKind(of: name + $0) != nil })
         if files.hasStrayLog { try keepJournal(as: aside, parts: ["-wal"]) }
         let new = "\(name).new"
@@ -37,7 +37,7 @@ extension StoreDirectory {
         do {
             saved = try JournalSalvage.run(from: databasePlace(of: name), to: databasePlace(of: new))
         } catch {
-            // What is left of it is removed by the next repair, if not now.
+            // If this fails, the next repair removes the rest.
             do throws(Errno) { try removeJournal(new) } catch {}
             throw error.error(path: pathOf(new), store: path)
         }
@@ -51,8 +51,7 @@ extension StoreDirectory {
             : "The damaged journal is now `\(aside)`; \(saved) events could be read and are in the new one."
     }
 
-    /// Gives the journal, and what is beside it, another name. The parts that SQLite would apply to a new file, or delete,
-    /// come first.
+    /// Renames the journal and the files beside it. The parts that SQLite would apply to a new file, or delete, come first.
     func keepJournal(as aside: String, parts: [String] = journalParts + [""]) throws(StoreError) {
         do throws(Errno) {
             for part in parts where try descriptor.kind(of: JournalSchema.fileName + part) != nil {

@@ -2,10 +2,10 @@ import CSQLite
 import PurgeModel
 import PurgeSystem
 
-// What has happened to a name, in both directions of time. Each question is answered by an index: it takes as long as
-// its answer is.
+// The history of a name, in both directions of time. An index answers each question, so the time depends only on the
+// length of the answer.
 extension JournalReader {
-    /// Which events are wanted.
+    /// A query for events.
     public struct Query: Hashable, Sendable {
         public enum Subject: Hashable, Sendable {
             case any
@@ -17,14 +17,14 @@ extension JournalReader {
             case whole(EventType)
         }
         public var subject: Subject
-        /// All types if it is empty. Events of other types are skipped by the database.
+        /// All types if empty. The database skips events of other types.
         public var types: Set<EventType>
-        /// Only events with a number between these.
+        /// Only events with a number between these two.
         public var after: Int64
         public var before: Int64
-        /// Only events whose simulated time (`Event.time`) is not before this one, in the same form.
+        /// Only events whose simulated time (`Event.time`) is not earlier, in the same form.
         public var since: String?
-        /// Otherwise the oldest come first.
+        /// Whether the newest events come first.
         public var isNewestFirst: Bool
         public var limit: Int
 
@@ -42,7 +42,7 @@ extension JournalReader {
         return try withDatabase { (database) throws(DatabaseError) in
             let rows = try database.prepare("\(EventRow.selection) \(EventRow.condition(query))")
             try rows.bind(query.after, 1)
-            // No event may have the largest number, but a damaged journal may.
+            // No event may have the largest number, but one in a damaged journal may.
             try rows.bind(query.before == .max ? .max : query.before - 1, 2)
             try rows.bind(Int64(query.limit), 3)
             if let text = query.subject.text { try rows.bind(text, 4) }
@@ -50,7 +50,7 @@ extension JournalReader {
             var events: [Event] = []
             while try rows.step() {
                 let event = try EventRow.event(rows)
-                // The entries of an index may lead elsewhere, and its pages back into themselves.
+                // A damaged index may lead to other rows, and its pages back into themselves.
                 guard query.admits(event, after: events.last) else {
                     throw DatabaseError(code: SQLITE_CORRUPT, message: "its index does not fit its events")
                 }
@@ -60,7 +60,7 @@ extension JournalReader {
         } ?? []
     }
 
-    /// Those of some paths that have events, or to which events have brought something. Of a deep path, most folders have none.
+    /// Returns the paths that have events, or to which events have brought something. Most folders above a deep path have none.
     public func having(events paths: [String], to isTarget: Bool) throws(StoreError) -> [String] {
         try withDatabase { (database) throws(DatabaseError) in
             let rows = try database.prepare(EventRow.existence(to: isTarget))
@@ -74,8 +74,7 @@ extension JournalReader {
         } ?? []
     }
 
-    /// The paths with events that come right after a text in the order of their bytes (or, with `backwards`, right before it),
-    /// each once.
+    /// Returns the paths with events that directly follow a text in byte order (or precede it, with `backwards`), each once.
     public func paths(
         near text: String, backwards: Bool, limit: Int
     ) throws(StoreError) -> [String] {
@@ -120,7 +119,7 @@ extension JournalReader.Query.Subject {
 }
 
 extension EventRow {
-    /// The parameters are the numbers between which events are wanted, how many, the text of the subject, and the time.
+    /// Returns the SQL condition. Its parameters are the two bounds of the number, the limit, the subject's text, and the time.
     static func condition(_ query: JournalReader.Query) -> String {
         let subject =
             switch query.subject {

@@ -1,18 +1,17 @@
 import CSQLite
 import PurgeModel
 
-/// Reads the events of a store's journal, even while a daemon writes to it; changes nothing.
-/// Not to be shared between threads.
+/// Reads the events of a store's journal, even while a daemon writes to it; changes nothing. Threads must not share one.
 public final class JournalReader {
-    /// Which events are wanted.
+    /// A filter for events.
     public struct Filter: Hashable, Sendable {
         /// Only events with a higher sequence number.
         public var after: Int64 = 0
-        /// Empty for all types.
+        /// All types if empty.
         public var types: Set<EventType> = []
-        /// At most this many, the oldest first.
+        /// At most this many events, the oldest ones.
         public var limit: Int?
-        /// Only events whose simulated time (`Event.time`) is not before this one, in the same form.
+        /// Only events whose simulated time (`Event.time`) is not earlier, in the same form.
         public var since: String?
         public init(after: Int64 = 0, types: Set<EventType> = [], limit: Int? = nil, since: String? = nil) {
             (self.after, self.types, self.limit, self.since) = (after, types, limit, since)
@@ -26,7 +25,7 @@ public final class JournalReader {
     private var database: Database?
     private let place: StoreDirectory
 
-    /// Takes no lock. Throws if there is no store.
+    /// Opens the journal without taking a lock. Throws if there is no store.
     public init(storePath: String) throws(StoreError) {
         place = try StoreDirectory.open(storePath)
         let names = try place.names()
@@ -41,8 +40,8 @@ public final class JournalReader {
         } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: storePath) }
     }
 
-    /// In a store that cannot be written, a change that a killed writer left half done cannot be rolled back; a copy
-    /// is read instead.
+    /// Opens the database, or a copy if the store cannot be written: there, the change that a killed writer left half done
+    /// cannot be rolled back.
     private static func open(in place: StoreDirectory) throws(DatabaseError) -> Database? {
         do throws(DatabaseError) {
             return try JournalSchema.openForReading(place.databasePlace(of: JournalSchema.fileName))
@@ -52,14 +51,14 @@ public final class JournalReader {
         }
     }
 
-    /// The number of the newest event; 0 if there is none.
+    /// Returns the number of the newest event; 0 if there is none.
     public func lastSequence() throws(StoreError) -> Int64 {
         try withDatabase { (database) throws(DatabaseError) in
             try database.number("SELECT max(seq) FROM events") ?? 0
         } ?? 0
     }
 
-    /// In the order of their sequence numbers.
+    /// Returns the events in the order of their sequence numbers.
     public func events(_ filter: Filter = Filter()) throws(StoreError) -> [Event] {
         var events: [Event] = []
         try visit(filter) {
@@ -69,7 +68,7 @@ public final class JournalReader {
         return events
     }
 
-    /// In the order of their sequence numbers, as long as `body` returns true.
+    /// Passes events to `body` in the order of their sequence numbers, until it returns false.
     public func visit(_ filter: Filter = Filter(), _ body: (Event) -> Bool) throws(StoreError) {
         var filter = filter
         while true {
@@ -84,17 +83,17 @@ public final class JournalReader {
         }
     }
 
-    /// When each file was last used, by inode, as far as that has been written down.
+    /// Returns when each file was last used, by inode, as far as the journal has it.
     public func lastUses() throws(StoreError) -> [UInt64: Journal.LastUse] {
         try withDatabase { (database) throws(DatabaseError) in try LastUseRow.lastUses(from: database) } ?? [:]
     }
 
-    /// How full the device was; oldest first.
+    /// Returns the samples of storage use, oldest first.
     public func samples() throws(StoreError) -> [StorageSample] {
         try withDatabase { (database) throws(DatabaseError) in try SampleRow.samples(from: database) } ?? []
     }
 
-    /// nil if there is no journal yet.
+    /// Runs `body` on the database; returns nil if there is no journal yet.
     func withDatabase<Result>(
         _ body: (Database) throws(DatabaseError) -> Result
     ) throws(StoreError) -> Result? {
@@ -103,8 +102,8 @@ public final class JournalReader {
             do throws(DatabaseError) {
                 return try body(database)
             } catch {
-                // Between two reads a writer was killed. Or it has just begun: to a connection that only reads, its rollback
-                // journal looks the same, and another one waits for the lock that shows the difference.
+                // A writer was killed between two reads, or has just begun. To a read-only connection its rollback journal looks
+                // the same; a new connection waits for the lock that shows the difference.
                 guard error.code == SQLITE_READONLY, let opened = try Self.open(in: place) else { throw error }
                 self.database = opened
                 return try body(opened)

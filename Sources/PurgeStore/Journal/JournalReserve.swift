@@ -1,8 +1,8 @@
 import Glibc
 import PurgeSystem
 
-/// Room on the disk that the journal reserves for itself, so that a full disk can still be recorded: blocks past the
-/// end of the file and of its rollback journal, which are allocated and empty.
+/// Disk room that the journal reserves, so that a full disk can still be recorded: allocated, empty blocks past the end of the
+/// file and of its rollback journal.
 struct JournalReserve: Sendable {
     /// In bytes: about 10,000 events, and the pages that a transaction changes.
     private static let forEvents: Int64 = 1 << 20
@@ -10,7 +10,7 @@ struct JournalReserve: Sendable {
 
     private let journal: FileDescriptor
 
-    /// nil if the journal cannot be reached.
+    /// Makes the reserve. Fails if the journal cannot be reached.
     init?(_ place: StoreDirectory) {
         do throws(Errno) {
             journal = try place.descriptor.openFile(JournalSchema.fileName, O_RDWR)
@@ -20,7 +20,7 @@ struct JournalReserve: Sendable {
         } catch { return nil }
     }
 
-    /// Made here if SQLite has not made it yet.
+    /// Opens the rollback journal, and makes it if SQLite has not done so yet.
     private static func rollback(_ place: StoreDirectory) throws(Errno) -> FileDescriptor {
         do throws(Errno) {
             let name = JournalSchema.rollbackName
@@ -32,8 +32,8 @@ struct JournalReserve: Sendable {
         }
     }
 
-    /// Allocates again what has been used. If the disk does not have that much, the reserve is smaller; events that
-    /// find no room wait in memory.
+    /// Replenishes the reserve. If the disk does not have that much, the reserve is smaller; events that find no room wait in
+    /// memory.
     func keep() {
         guard Self.hasRoom(journal.raw) else { return }
         do throws(Errno) {
@@ -41,8 +41,8 @@ struct JournalReserve: Sendable {
         } catch {}
     }
 
-    /// On a disk that is nearly full the last blocks are for the store itself. A call that fails midway would keep
-    /// them.
+    /// Whether the disk has room for a reserve. On a nearly full disk the last blocks are left to the store itself, because a
+    /// failed allocation would keep the blocks that it got.
     private static func hasRoom(_ file: Int32) -> Bool {
         do throws(Errno) {
             let disk = try System.fileSystemStatus(file)
@@ -51,7 +51,7 @@ struct JournalReserve: Sendable {
         } catch { return false }
     }
 
-    /// Releases the blocks past the journal's end, while no other process can write to it.
+    /// Releases the blocks past the journal's end. The caller makes sure that no other process can write to it.
     func release() {
         do throws(Errno) { try System.truncate(journal.raw, try size) } catch {}
     }

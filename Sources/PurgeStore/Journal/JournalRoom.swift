@@ -1,34 +1,32 @@
 import PurgeModel
 
-/// Keeps the file of a journal within its bounds. Pages that are no longer used are used again before the file grows, so
-/// what counts is how many are used.
+/// Keeps a journal's file within its bounds. SQLite reuses free pages before the file grows, so only pages in use count.
 struct JournalRoom {
-    /// How many bytes of events are written after one look at the pages: far less than the smallest journal.
+    /// How many bytes of events are written between two looks at the page count: far less than the smallest journal.
     private static let batch: Int64 = 64 << 10
-    /// How many events are dropped in one step, which may change three pages for each.
+    /// How many events one step drops, each of which may change three pages.
     private static let step: Int64 = 500
-    /// How many steps `keep` takes at most: it may be called again.
+    /// How many steps a call takes at most. The next call continues.
     private static let steps = 200
-    /// The same for steps of 1000 pages that are returned to the disk.
+    /// How many steps of 1000 pages return unused pages to the disk in one call.
     private static let returns = 50
     /// Pages that the trees themselves may take beside a batch.
     private static let reserve: Int64 = 16
-    /// The most bytes of a record of a last use, and about the most of a sample, each with its share of the tree.
+    /// The most bytes of a last use, and about the most of a sample, each with its share of the tree.
     private static let lastUseBytes: Int64 = 40
     private static let sampleBytes: Int64 = 160
-    /// How many samples there are in a large journal.
+    /// The number of samples in a large journal.
     static let mostSamples: Int64 = 10_000
 
     private let database: Database
     private let size: ByteCount
     private let lastUses: Int64
 
-    /// With how many last uses there are.
     init(_ database: Database, size: ByteCount, lastUses: Int64) {
         (self.database, self.size, self.lastUses) = (database, size, lastUses)
     }
 
-    /// How many samples there may be, which take a quarter of the bound at most.
+    /// How many samples may be kept: at most a quarter of the bound.
     private var sampleCapacity: Int64 {
         size > .zero ? min(Self.mostSamples, size.bytes / 4 / Self.sampleBytes) : Self.mostSamples
     }
@@ -39,8 +37,8 @@ struct JournalRoom {
         try thinOutSamples()
     }
 
-    /// When there are too many samples, every second one of the older half goes, so that what is long past is known less
-    /// exactly. The extremes stay: the report says them of the whole time.
+    /// Drops every second sample of the older half if there are too many, so that the distant past is known less exactly. The
+    /// extremes stay, because a report states them for the whole time.
     private func thinOutSamples() throws(DatabaseError) {
         while try database.number("SELECT count(*) FROM samples") ?? 0 > sampleCapacity {
             try database.execute(
@@ -58,10 +56,10 @@ struct JournalRoom {
         }
     }
 
-    /// Events for which room is made in one go.
+    /// Events for which room is made at once.
     struct Part {
         let events: ArraySlice<Event>
-        /// About how much they take, rather more.
+        /// An upper estimate of the room that the events take.
         let bytes: Int64
     }
 
@@ -80,8 +78,8 @@ struct JournalRoom {
         return parts
     }
 
-    /// Drops the oldest events until these fit. They fit an empty journal of the smallest size, so this ends.
-    /// A size of 0 means that no more are recorded, not that those which are there go.
+    /// Drops the oldest events until these fit. They fit into an empty journal of the smallest size, so this ends. A size of 0
+    /// means that no more events are recorded; the existing ones stay.
     func make(for part: Part) throws(DatabaseError) {
         guard size > .zero else { return }
         let needed = part.bytes / (try pageSize()) + Self.reserve
@@ -89,13 +87,13 @@ struct JournalRoom {
         while try used() + needed > most { if try dropOldest() == 0 { return } }
     }
 
-    /// Drops the oldest events beyond so many. Done rarely: only when a hundredth of that has been added since the last time.
+    /// Drops the oldest events beyond `count`. Acts only once for every hundredth of `count` that was added.
     func keep(_ count: Int64, before: Int64, last: Int64) throws(DatabaseError) {
         let step = max(1, count / 100)
         if before / step != last / step { try drop(upTo: last - count) }
     }
 
-    /// Drops the oldest events if the bound has become smaller, and returns unused pages to the disk.
+    /// Drops the oldest events if the bound was lowered, and returns unused pages to the disk.
     func shrink() throws(DatabaseError) {
         try thinOutSamples()
         let most = try limit()
@@ -111,7 +109,7 @@ struct JournalRoom {
         }
     }
 
-    /// Events whose simulated time is earlier. Their times rise, apart from those of a clock that was set.
+    /// Drops events with an earlier simulated time. Times rise with the numbers, except where the clock was set.
     func dropEvents(before time: String) throws(DatabaseError) {
         for _ in 0..<Self.steps {
             let first = try database.prepare("SELECT time FROM events ORDER BY seq LIMIT 1")
@@ -129,7 +127,7 @@ struct JournalRoom {
         try deletion.run()
     }
 
-    /// Returns how many have gone.
+    /// Drops one step of events. Returns how many.
     private func dropOldest() throws(DatabaseError) -> Int64 {
         let rows = try database.prepare(
             "SELECT count(*), max(seq) FROM (SELECT seq FROM events ORDER BY seq LIMIT \(Self.step))")
@@ -145,8 +143,8 @@ struct JournalRoom {
         try deletion.run()
     }
 
-    /// Last uses do not go, since the order of purging depends on them. Beside many of them, half of the bound is still for
-    /// the rest.
+    /// Returns the limit in pages. Last uses are never dropped, since the order of purging depends on them. Even if there are
+    /// many, half of the bound is left for the rest.
     private func limit() throws(DatabaseError) -> Int64 {
         max(size.bytes, size.bytes / 2 + Self.lastUseBytes * lastUses) / (try pageSize())
     }
@@ -160,7 +158,7 @@ struct JournalRoom {
 }
 
 extension Event {
-    /// About what it takes with the entries of the indices, rather more. A long text has pages of its own.
+    /// An upper estimate of the event's room, with its index entries. A long text has pages of its own.
     fileprivate var bytesNeeded: Int64 {
         let texts = textBytes
         return 256 + 2 * texts + (texts > 1000 ? 4 * 4096 : 0)

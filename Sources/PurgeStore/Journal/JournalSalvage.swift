@@ -1,7 +1,7 @@
 import CSQLite
 import PurgeModel
 
-/// Copies what can still be read of a damaged journal into a new one.
+/// Copies the readable rows of a damaged journal into a new one.
 struct JournalSalvage {
     private let old: Database
     private let new: Database
@@ -17,12 +17,12 @@ struct JournalSalvage {
                 try salvage.copySamples()
             }
         }
-        // So that the file is complete by itself and can be renamed.
+        // Makes the file complete by itself, so that it can be renamed.
         try target.execute("PRAGMA journal_mode = DELETE")
         return try target.number("SELECT count(*) FROM events") ?? 0
     }
 
-    /// nil if nothing can be read.
+    /// Opens the old journal; returns nil if nothing can be read.
     private static func opened(_ place: DatabasePlace) -> Database? {
         do {
             let database = try JournalSchema.openAsItIs(place)
@@ -32,7 +32,7 @@ struct JournalSalvage {
         } catch { return nil }
     }
 
-    /// From both ends towards the damage: a bad page stops the way forward, not the way back.
+    /// Copies events from both ends towards the damage: a bad page blocks the way forward, but not the way back.
     private func copyEvents() throws(DatabaseError) {
         guard isTable("events") else { return }
         let events = EventRow.selection
@@ -88,7 +88,8 @@ struct JournalSalvage {
         do { return try SampleRow.sample(row) } catch let error where error.isDamage { return nil }
     }
 
-    /// nil for a row that is not an event, or has a number after which a journal cannot go on: that row is lost, but those after it are not.
+    /// Returns the event in a row. Returns nil for a row that is not an event, or whose number leaves none for a journal to go on
+    /// with: that row is lost, but the rows after it are not.
     private func understood(_ row: borrowing Statement) throws(DatabaseError) -> Event? {
         do {
             let event = try EventRow.event(row)
@@ -96,7 +97,7 @@ struct JournalSalvage {
         } catch let error where error.isDamage { return nil }
     }
 
-    /// A view in the place of a table may be endless.
+    /// Whether the name is that of a table. A view in its place may be endless.
     private func isTable(_ name: String) -> Bool {
         do {
             return try old.number(
@@ -104,7 +105,7 @@ struct JournalSalvage {
         } catch { return false }
     }
 
-    /// Passes rows to `body` until one cannot be read or `body` returns false. Returns whether the end was reached.
+    /// Passes rows to `body` until one cannot be read or `body` returns false. Returns whether it reached the end.
     private func read(
         _ sql: String, _ body: (borrowing Statement) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) -> Bool {

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// The tables of journal.sqlite, and what distinguishes a journal from another database.
+/// The tables of journal.sqlite, and the signs that distinguish a journal from another database.
 enum JournalSchema {
     static let fileName = "journal.sqlite"
     /// The name of SQLite's rollback journal beside it.
@@ -12,7 +12,7 @@ enum JournalSchema {
     /// "PFSJ", in `PRAGMA application_id`.
     static let application: Int64 = 0x5046_534A
 
-    /// A table or index, and the text that SQLite keeps of it.
+    /// A table or index, with the SQL text that SQLite keeps of it.
     private struct Object {
         let kind: String
         let name: String
@@ -35,7 +35,7 @@ enum JournalSchema {
         Object(
             kind: "index", name: "events_target",
             sql: "CREATE INDEX events_target ON events(target) WHERE target IS NOT NULL"),
-        // What concerns the whole container: there are few of these, and each may be the end of every file.
+        // Events about the whole container. There are few, and each may have ended every file.
         Object(
             kind: "index", name: "events_whole",
             sql: "CREATE INDEX events_whole ON events(type) WHERE path IS NULL"),
@@ -52,9 +52,9 @@ enum JournalSchema {
         objects.map { "\($0.sql); " }.joined()
         + "PRAGMA application_id = \(application); PRAGMA user_version = \(version)"
 
-    /// A rollback journal and not a write-ahead log: the index of that is a mapped file, and a page of it that the
-    /// disk under the store cannot provide (Btrfs full or at its quota, a dying disk) would end the daemon with SIGBUS.
-    /// The rollback journal is kept between transactions (PERSIST), so that a commit neither makes nor removes a file.
+    /// The pragmas for writing. They choose a rollback journal instead of a write-ahead log, whose index is a mapped file: a page
+    /// of it that the disk cannot provide (Btrfs full or at its quota, a dying disk) would end the daemon with SIGBUS. The
+    /// rollback journal is kept between transactions (PERSIST), so that a commit neither makes nor removes a file.
     private static func writing(durably: Bool) -> String {
         """
         PRAGMA journal_mode = PERSIST; PRAGMA synchronous = \(durably ? "FULL" : "OFF"); \
@@ -62,15 +62,15 @@ enum JournalSchema {
         """
     }
 
-    /// A writer's connection; the tables are made if the file is new. Without `durably`, what is written outlives this
-    /// process, but not the machine.
+    /// Opens a writer's connection, and makes the tables if the file is new. Without `durably`, writes survive the end of this
+    /// process, but not a crash of the machine.
     static func openForWriting(
         _ place: DatabasePlace, patience: Int32 = 5000, durably: Bool = true
     ) throws(DatabaseError) -> Database {
         try openOrMake(place, patience: patience, durably: durably).database
     }
 
-    /// The same, and whether the tables were made here, so that nobody can have changed them yet.
+    /// Does the same, and also returns whether the tables were made here, so that nobody can have changed them yet.
     static func openOrMake(
         _ place: DatabasePlace, patience: Int32, durably: Bool
     ) throws(DatabaseError) -> (database: Database, isNew: Bool) {
@@ -80,8 +80,8 @@ enum JournalSchema {
         var isNew = false
         // Read first: setting the mode would write to a file that may not be ours.
         if try isEmpty(database) {
-            // So that pages can be returned to the disk when the journal is to be smaller. It writes the first page, which
-            // need not be on the disk before the tables are.
+            // Incremental vacuum lets pages return to the disk when the journal is to shrink. The pragma writes the first page,
+            // which need not be on disk before the tables.
             try database.execute("PRAGMA synchronous = OFF; PRAGMA auto_vacuum = INCREMENTAL")
             try database.execute(writing)
             try database.transaction { () throws(DatabaseError) in
@@ -97,8 +97,8 @@ enum JournalSchema {
         return (database, isNew)
     }
 
-    /// Works while another process writes; nil if that has not made the tables yet. Changes nothing, except that SQLite
-    /// rolls back what a killed writer left half done.
+    /// Opens a reader's connection, even while another process writes; returns nil if that has not made the tables yet. Changes
+    /// nothing, except that SQLite rolls back a change that a killed writer left half done.
     static func openForReading(_ place: DatabasePlace) throws(DatabaseError) -> Database? {
         let database = try openAsItIs(place)
         if try isEmpty(database) { return nil }
@@ -106,7 +106,8 @@ enum JournalSchema {
         return database
     }
 
-    /// For reading. A connection that only reads cannot roll back a change that was left half done.
+    /// Opens the database for reading, without looking at its tables. A read-only connection cannot roll back a change left half
+    /// done, so then a writable one is opened.
     static func openAsItIs(_ place: DatabasePlace) throws(DatabaseError) -> Database {
         let database = try Database(place, flags: SQLITE_OPEN_READONLY)
         do {
@@ -137,7 +138,7 @@ enum JournalSchema {
         try checkTables(of: database)
     }
 
-    /// Reads all of it, and understands it.
+    /// Reads and parses the whole content.
     static func checkContent(of database: Database) throws(DatabaseError) {
         try checkIntegrity(of: database)
         _ = try EventRow.lastSequence(in: database)
@@ -153,8 +154,8 @@ enum JournalSchema {
         if first != "ok" { throw DatabaseError(code: SQLITE_CORRUPT, message: first) }
     }
 
-    /// The names must be those of the tables themselves: a view may be endless, and a trigger or the expression of an
-    /// index may do anything.
+    /// Checks that each name belongs to a table or index of purgefs, and that there are no others. A view may be endless, and a
+    /// trigger or an index expression may do anything.
     private static func checkTables(of database: Database) throws(DatabaseError) {
         for object in objects where try !has(object, database) {
             throw DatabaseError(
@@ -172,7 +173,7 @@ enum JournalSchema {
     private static func has(_ object: Object, _ database: Database) throws(DatabaseError) -> Bool {
         let found = try database.text(
             "SELECT sql FROM sqlite_schema WHERE type = '\(object.kind)' AND name = '\(object.name)' AND rootpage > 0")
-        // SQLite quotes a name that was changed and changed back.
+        // SQLite puts quotes around a name that was changed and changed back.
         return found?.filter { $0 != "\"" } == object.sql
     }
 

@@ -18,7 +18,7 @@ enum LastUseRow {
         try statement.run()
     }
 
-    /// The current row of a `selection`.
+    /// Returns the record in the current row of a `selection`.
     static func lastUse(_ row: borrowing Statement) -> Journal.LastUse {
         Journal.LastUse(
             inode: UInt64(bitPattern: row.number(0) ?? 0), birth: row.number(1) ?? 0,
@@ -34,7 +34,7 @@ enum LastUseRow {
         let rows = try database.prepare(selection)
         while try rows.step() {
             let use = lastUse(rows)
-            // Each inode has one: pages that lead back into themselves would never end.
+            // Each inode occurs once. In a damaged file, pages that lead back into themselves would never end.
             guard uses.updateValue(use, forKey: use.inode) == nil else {
                 throw DatabaseError(code: SQLITE_CORRUPT, message: "inode \(use.inode) is in it twice")
             }

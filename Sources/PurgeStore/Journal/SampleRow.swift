@@ -22,7 +22,7 @@ enum SampleRow {
         try statement.run()
     }
 
-    /// The current row of a `selection`.
+    /// Returns the sample in the current row of a `selection`.
     static func sample(_ row: borrowing Statement) throws(DatabaseError) -> StorageSample {
         guard let time = row.text(0), let realTime = row.text(1),
             let pressure = row.text(9).flatMap(PressureLevel.init(rawValue:))
@@ -35,13 +35,13 @@ enum SampleRow {
             temporary: size(6), caches: size(7), persistent: size(8), pressure: pressure)
     }
 
-    /// Oldest first.
+    /// Returns all samples, oldest first.
     static func samples(from database: Database) throws(DatabaseError) -> [StorageSample] {
         let rows = try database.prepare("\(selection) ORDER BY id")
         var samples: [StorageSample] = []
         var last = Int64.min
         while try rows.step() {
-            // Pages that lead back into themselves would never end.
+            // In a damaged file, pages that lead back into themselves would never end.
             guard let id = rows.number(10), samples.isEmpty || id > last else {
                 throw DatabaseError(code: SQLITE_CORRUPT, message: "its samples are not in order")
             }

@@ -4,7 +4,7 @@ import CSQLite
 struct Statement: ~Copyable {
     private let handle: OpaquePointer
     private let connection: OpaquePointer
-    /// Keeps the connection open, and limits the time of a step.
+    /// Keeps the connection open, and limits the time of each step.
     private let database: Database
 
     init(_ database: Database, _ connection: OpaquePointer, _ sql: String) throws(DatabaseError) {
@@ -26,14 +26,14 @@ struct Statement: ~Copyable {
         }
     }
 
-    /// Runs it for its effect and prepares it for other values.
+    /// Runs the statement for its effect and resets it for other values.
     func run() throws(DatabaseError) {
         while try step() {}
         reset()
     }
 
     func reset() {
-        sqlite3_reset(handle)  // returns the error of the last step again, which has been thrown
+        sqlite3_reset(handle)  // returns the last step's error, which has already been thrown
         sqlite3_clear_bindings(handle)
     }
 }
@@ -49,7 +49,7 @@ extension Statement {
         // -1 is SQLITE_TRANSIENT, a cast that the importer leaves out: SQLite copies the text.
         let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         let code = text.withUTF8 { bytes in
-            // An empty text may have no address, and SQLite would take that for NULL.
+            // An empty text may have no address, which SQLite would take for NULL.
             guard let start = bytes.baseAddress else { return sqlite3_bind_text(handle, parameter, "", 0, transient) }
             return start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
                 sqlite3_bind_text(handle, parameter, $0, Int32(bytes.count), transient)
@@ -62,7 +62,7 @@ extension Statement {
         sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
     }
 
-    /// Bytes that are not UTF-8 become U+FFFD.
+    /// Returns a column as text. Bytes that are not UTF-8 become U+FFFD.
     func text(_ column: Int32) -> String? {
         guard let bytes = sqlite3_column_text(handle, column) else { return nil }
         let count = Int(sqlite3_column_bytes(handle, column))
