@@ -4,20 +4,20 @@ import PurgeSystem
 import PurgeVolume
 import Synchronization
 
-/// Backing files that the kernel reads without us: one id for each inode, for as long as any of its
-/// descriptors is passed through (docs/INTERNALS.md, Passthrough).
+/// Backing files that the kernel reads without the daemon. Each inode has one id for as long as any of its descriptors is passed
+/// through (docs/INTERNALS.md, Passthrough).
 final class BackingFiles: Sendable {
     private struct Backing {
         var id: Int32
         var opens: Int
     }
-    // Held across the ioctl, which does no I/O: two first openers must not register twice.
+    // Held across the ioctl, which does no I/O, so that two first openers cannot register the file twice.
     private let backings = Mutex<[UInt64: Backing]>([:])
 
-    /// Ids that are no longer in use, until there is a request with which to close them.
+    /// Ids no longer in use, until there is a request with which to close them.
     private let unclosed = Mutex<[Int32]>([])
 
-    /// The inode's id, for one more descriptor; nil if the kernel refuses (EPERM without root).
+    /// Returns the inode's id for one more descriptor, or nil if the kernel refuses (EPERM without root).
     func acquire(_ handle: Handle, _ request: fuse_req_t) -> Int32? {
         backings.withLock { backings in
             if var known = backings[handle.node.address] {
@@ -32,8 +32,10 @@ final class BackingFiles: Sendable {
         }
     }
 
-    /// - Parameter request: not answered yet. nil after an answer that the kernel has not accepted: what was
-    ///   registered for it is released with the next one.
+    /// Releases one descriptor of the inode.
+    ///
+    /// - Parameter request: a request that is not answered yet. nil after an answer that the kernel did not accept; an id that
+    ///   fell out of use is then closed with the next request.
     func release(_ handle: Handle, _ request: fuse_req_t?) {
         let last = backings.withLock { backings -> Int32? in
             guard var known = backings[handle.node.address] else { return nil }

@@ -3,7 +3,7 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-/// Signals that tell a process to end unmount in an orderly way; SIGUSR1 asks for the census.
+/// Signals that tell the process to end and unmount in an orderly way; SIGUSR1 asks for the census.
 enum EndSignals {
     private static var set: sigset_t {
         var set = sigset_t()
@@ -12,15 +12,15 @@ enum EndSignals {
         return set
     }
 
-    /// To be called before any thread is started, so that all inherit the mask.
+    /// Blocks the signals. Called before any thread is started, so that all threads inherit the mask.
     static func block() {
         var set = set
         pthread_sigmask(SIG_BLOCK, &set, nil)
         signal(SIGPIPE, SIG_IGN)
-        signal(SIGXFSZ, SIG_IGN)  // a file past the daemon's size limit is an error of that one call
+        signal(SIGXFSZ, SIG_IGN)  // a file past the daemon's size limit then fails only that one call
     }
 
-    /// The number of the signal that was fetched.
+    /// The number of the signal that was fetched; 0 if there was none.
     private static let fetched = Atomic<Int32>(0)
 
     /// A signal that has arrived so far, fetched or not.
@@ -29,11 +29,11 @@ enum EndSignals {
         return number == 0 ? System.endSignal() : number
     }
 
-    /// How long programs that still have files open may go on once the mount point is free.
+    /// How many milliseconds programs with open files may go on once the mount point is free.
     private static let patience: Int64 = 1000
 
-    /// Unmounts when a signal arrives: at once if nothing is open, otherwise lazily, so that the mount point is free.
-    /// Programs that do not close their files in time are cut off. `ended` advances when serving has ended.
+    /// Unmounts when a signal arrives: at once if nothing is open, otherwise lazily, so that the mount point is free. Programs
+    /// that do not close their files in time are cut off. `ended` advances when serving has ended.
     static func watch(
         _ mountpoint: String, ended: Gate, census: @escaping @Sendable () -> Void
     ) throws(Errno) {
@@ -47,7 +47,7 @@ enum EndSignals {
                 if number == SIGUSR1 { census() }
             } while number == SIGUSR1
             fetched.store(number, ordering: .releasing)
-            // If our mount has been removed already, another may be mounted there by now.
+            // If our mount is already gone, another may be mounted there by now.
             if Self.device(at: mountpoint) == device {
                 if unmount(mountpoint, lazily: false) { return }
                 _ = unmount(mountpoint, lazily: true)
@@ -62,7 +62,7 @@ enum EndSignals {
         do throws(Errno) { return try System.device(at: AT_FDCWD, path) } catch { return nil }
     }
 
-    /// Removes the mount even if it is in use, if it is still the one of this device.
+    /// Removes the mount even if it is in use, provided that it is still the one of this device.
     static func detach(_ mountpoint: String, device: Int64?) {
         if Self.device(at: mountpoint) == device { _ = unmount(mountpoint, lazily: true) }
     }

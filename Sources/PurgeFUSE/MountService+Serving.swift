@@ -33,8 +33,8 @@ extension MountService {
         if failure != nil { EndSignals.detach(mountpoint, device: device) }
         // /dev/fuse is closed before the store is free.
         server.endingMark.set()
-        // The notifier may be in a call through the mount that is no longer served, and both of these
-        // wait for it.
+        // The notifier may be in a call through the mount that is no longer served. The end of the volume and
+        // unmounting both wait for it.
         channel.cutOff()
         let loss = end(server, request)
         fuse_session_unmount(channel.session)
@@ -48,11 +48,11 @@ extension MountService {
         if let loss { throw loss }
     }
 
-    /// Starts the threads of a mount except the volume's own. Returns the one that ends when the mount has ended.
+    /// Starts all threads of a mount except the volume's own. Returns the one that ends with the mount.
     private static func startServing(
         _ channel: Channel, _ server: Server, _ mountpoint: String
     ) throws(Errno) -> WorkThread {
-        // Before the first request is served, since that may purge what then has to be announced.
+        // Must come before the first request is served, since that may purge names that must then be announced.
         try server.kernel.begin(session: channel.session)
         server.trace?.start(server.volume)
         let ended = Gate()
@@ -71,7 +71,7 @@ extension MountService {
         return serving
     }
 
-    /// Returns what could not be written to the store and is lost.
+    /// Ends the volume. Returns an error about state that could not be written to the store and is lost.
     private static func end(_ server: Server, _ request: MountRequest) -> StoreError? {
         let volume = server.volume
         volume.retries.end()

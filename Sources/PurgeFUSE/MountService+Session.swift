@@ -24,7 +24,7 @@ extension MountService {
         return try channel(session, server, mountpoint)
     }
 
-    /// What follows -o.
+    /// Returns the text after -o.
     private static func options(_ request: MountRequest, _ store: Store) -> String {
         let name = store.absolutePath.replacing("\\", with: "\\\\").replacing(",", with: "\\,")
         var options = ["fsname=\(name)", "subtype=purgefs", "default_permissions"] + request.options
@@ -49,11 +49,11 @@ extension MountService {
                 + "man mount.fuse3.")
     }
 
-    /// The connection of a session that is mounted; if it cannot be used, the mount is removed again.
+    /// Returns the connection of a mounted session. If it cannot be used, the mount is removed again.
     private static func channel(
         _ session: OpaquePointer, _ server: Server, _ mountpoint: String
     ) throws(StoreError) -> Channel {
-        // The FUSE mount is one level above the store's file system, two above an overlay's.
+        // The FUSE mount is one level above the store's file system, and two above an overlay's.
         do throws(Errno) { return try Channel(session, stackDepth: server.volume.isOnOverlay ? 2 : 1) } catch {
             fuse_session_unmount(session)
             throw StoreError(

@@ -4,9 +4,9 @@ import PurgeStore
 import PurgeSystem
 import PurgeVolume
 
-// What the log of a mount says beside its errors.
+// Warnings in the log of a mount.
 extension MountService {
-    /// Reports that the last daemon has crashed, and lets this one do so if it crashes.
+    /// Reports a crash of the last daemon, and prepares this one to leave its last words.
     static func handleCrashes(_ store: Store) {
         if let words = store.takeLastWords() {
             note(
@@ -20,7 +20,7 @@ extension MountService {
         }
     }
 
-    /// Only if sizes were given now; a device may well be meant to be full.
+    /// Warns only if sizes were given now: a device may be meant to be full.
     static func warnOfFullDevice(_ settings: Device, _ given: SettingsChange) {
         guard given.total != nil || given.others != nil, settings.others >= settings.total else { return }
         note(
@@ -28,10 +28,10 @@ extension MountService {
                 + "  Writes fail with ENOSPC unless purging makes room. Use a larger --total or a smaller --others.")
     }
 
-    /// The app would get EIO although the simulated device has room.
+    /// Warns that the app may get EIO although the simulated device has room.
     static func warnOfSmallDisk(_ volume: Volume, _ store: Store) {
         let disk: statvfs
-        // The mount does not depend on this number, so if it cannot be had there is nothing to warn of.
+        // The mount does not depend on this number, so without it there is nothing to warn of.
         do throws(Errno) { disk = try System.fileSystemStatus(store.container.raw) } catch { return }
         let (bytes, overflow) = disk.f_bavail.multipliedReportingOverflow(by: disk.f_frsize)
         let room = ByteCount(overflow ? .max : Int64(clamping: bytes))
@@ -44,7 +44,7 @@ extension MountService {
         }
     }
 
-    /// A read-only mount shows what is there.
+    /// Warns of interrupted work. A read-only mount shows the container as it is.
     static func warnOfUnfinishedWork(_ volume: Volume, _ store: Store) {
         guard let work = volume.device.unfinished else { return }
         note(
@@ -52,8 +52,8 @@ extension MountService {
                 + "read-only\n  A mount without -o ro finishes it, and `purgefs check --repair` does.")
     }
 
-    /// What the kernel still holds means nothing: once it has begun to unmount, it sends no FORGET,
-    /// and not every RELEASE.
+    /// Warns of miscounted references. References that the kernel still holds mean nothing: once it has begun to unmount, it
+    /// sends no FORGET, and not every RELEASE.
     static func warnOfLosses(_ census: Census) {
         guard census.unclosed != 0 || census.overdrawn != 0 else { return }
         note("purgefs: warning: files were not closed, or references miscounted: \(census.line)")

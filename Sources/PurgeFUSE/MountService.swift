@@ -7,11 +7,11 @@ import PurgeVolume
 
 /// Serves one mount from this process.
 public enum MountService {
-    /// Opens the store, mounts, calls `whenReady` once the mount is ready, and returns when it has
-    /// been unmounted (fusermount3 -u, or one of `SignalSet.ending` to this process).
+    /// Opens the store, mounts, and calls `whenReady` once the mount is ready. Returns when it has been unmounted (fusermount3
+    /// -u, or one of `SignalSet.ending` to this process).
     public static func serve(_ request: MountRequest, whenReady: () -> Void) throws(StoreError) {
         EndSignals.block()
-        System.raiseDescriptorLimit()  // each open file of the app is one of ours
+        System.raiseDescriptorLimit()  // each open file of the app takes one of the daemon's
         let mountpoint = try resolve(request.mountpoint)
         let store = try open(request)
         var isReady = false
@@ -26,7 +26,7 @@ public enum MountService {
         }
     }
 
-    /// A store that cannot be written can still be read.
+    /// Opens the store. An unwritable store is opened for reading if the mount is read-only.
     private static func open(_ request: MountRequest) throws(StoreError) -> Store {
         do throws(StoreError) {
             return try Store.open(
@@ -45,7 +45,7 @@ public enum MountService {
             try store.isForReading
             ? Journal.openForReading(in: store)
             : Journal.open(in: store, toleratingFullDisk: true, replacingDamaged: true)
-        // Also if the mount fails: the room that it has reserved on the disk is free again.
+        // Runs also if the mount fails, because it frees the journal's reserve on the disk.
         defer { if !request.isStoreDiscarded { journal.close() } }
         if let failure = journal.openingFailure { note("purgefs: warning: \(failure)") }
         let known = try loadSettings(request, store, journal)
@@ -78,8 +78,8 @@ public enum MountService {
         try run(channel, server, mountpoint, request, whenReady)
     }
 
-    /// Those of the store. Work that was interrupted is finished first, by a volume that has no others: if the mount fails,
-    /// what it was to set is not saved.
+    /// Returns the store's settings. A separate volume first finishes interrupted work: its device has none of the new settings,
+    /// so they are not saved if the mount fails.
     private static func loadSettings(
         _ request: MountRequest, _ store: Store, _ journal: Journal
     ) throws(StoreError) -> Device {
@@ -92,11 +92,11 @@ public enum MountService {
         return try store.loadSettings()
     }
 
-    /// The signal that has told this process to end.
+    /// The signal that told this process to end.
     public static var interruption: Int32? { EndSignals.received }
 
-    /// Not before the mount is ready: a mount that fails leaves the settings as they were. What has become due on the
-    /// device meanwhile is saved with them.
+    /// Saves the settings once the mount is ready, because a failed mount leaves the settings unchanged. Also saves changes of
+    /// the device that have become due meanwhile.
     private static func save(
         _ volume: Volume, _ settings: Device, insteadOf known: Device, in store: Store, isReadOnly: Bool
     ) throws(StoreError) {
@@ -119,7 +119,7 @@ public enum MountService {
         do throws(StoreError) {
             try store.saveSettings(volume.device)
         } catch {
-            // On a full disk files can only be deleted through a mount.
+            // On a full disk, deleting files through a mount is the way out, so the mount goes on.
             guard settings == known else {
                 var failure = error
                 if kept > 0 { failure.advice += " " + StoreScan.unchanged(storedWith: kept) }

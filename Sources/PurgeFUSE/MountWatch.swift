@@ -1,8 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// Notices that the mount was removed while files were open in it (`fusermount3 -u -z`):
-/// the kernel does not tell the daemon.
+/// Notices that the mount was removed while files were open in it (`fusermount3 -u -z`). The kernel does not tell the daemon.
 enum MountWatch {
     /// Calls `action` once, when there is no longer a mount of this device at `mountpoint`.
     static func start(_ mountpoint: String, _ action: @escaping @Sendable () -> Void) throws(Errno) {
@@ -13,7 +12,7 @@ enum MountWatch {
             do throws(Errno) {
                 // The table polls as changed whenever any mount comes or goes.
                 repeat { try System.waitForChange(of: table.raw) } while isListed(number, in: table)
-            } catch { return }  // nothing else tells that the mount was removed, so readers wait for its last file
+            } catch { return }  // without the watch, readers of events wait until the last file is closed
             action()
         }
     }

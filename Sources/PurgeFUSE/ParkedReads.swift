@@ -3,7 +3,7 @@ import PurgeSystem
 import PurgeVolume
 import Synchronization
 
-/// Reads of `events` that wait for an event. None of them occupies a worker.
+/// Reads of `events` that wait for an event without occupying a worker.
 final class ParkedReads: Sendable {
     private final class Parked: Sendable {
         let pending: PendingReply
@@ -19,7 +19,7 @@ final class ParkedReads: Sendable {
 
     func park(_ pending: PendingReply, _ request: fuse_req_t, _ reader: EventReader, size: Int) {
         let entry = Parked(pending, reader, size)
-        // libfuse's interrupt callback, which may come at any time until the answer, only compares it.
+        // libfuse's interrupt callback, which may come at any time until the answer, only compares the address.
         fuse_req_interrupt_func(
             request,
             { request, data in
@@ -53,7 +53,8 @@ final class ParkedReads: Sendable {
             if let bytes = reader.take(limit: entry.size) {
                 entry.pending.take()?.bytes(bytes)
             } else {
-                // Another read took it. What has come since then found no read to answer, so the loop looks once more.
+                // Another read took the event. Events that have come since then found no read to answer, so the loop checks once
+                // more.
                 parked.withLock { $0[ObjectIdentifier(reader), default: []].insert(entry, at: 0) }
             }
         }

@@ -1,9 +1,9 @@
 import CFuse
 import Synchronization
 
-/// A caller of poll(2): it is woken once, and then the kernel asks again.
+/// A caller of poll(2). It is woken once, and then the kernel polls again.
 final class PollWaiter: Sendable {
-    /// Its address, 0 once it has been taken.
+    /// The address of libfuse's handle; 0 once it has been taken.
     private let handle: Mutex<UInt>
     init(_ handle: OpaquePointer) { self.handle = Mutex(UInt(bitPattern: handle)) }
 

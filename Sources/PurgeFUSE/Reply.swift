@@ -5,8 +5,8 @@ import PurgeModel
 import PurgeSystem
 import PurgeVolume
 
-/// The one answer to one request. Sending consumes it, so a second answer does not compile, and
-/// a forgotten one reaches the caller as EIO.
+/// The one answer to one request. Sending consumes it, so a second answer does not compile. A forgotten one reaches
+/// the caller as EIO.
 struct Reply: ~Copyable {
     private let request: fuse_req_t
 
@@ -21,19 +21,19 @@ struct Reply: ~Copyable {
         fuse_reply_err(request, 0)
         discard self
     }
-    /// To FORGET, which has no answer.
+    /// Ends FORGET, which has no answer.
     consuming func none() {
         fuse_reply_none(request)
         discard self
     }
-    /// false if the kernel has not accepted it.
+    /// Returns false if the kernel has not accepted the entry.
     consuming func entry(_ entry: Entry) -> Bool {
         var parameters = fuse_entry_param(entry)
         let code = fuse_reply_entry(request, &parameters)
         discard self
         return code == 0
     }
-    /// The name does not exist, and the kernel may cache that.
+    /// Answers that the name does not exist, which the kernel may cache.
     consuming func absent(mayBeCached: Bool) {
         if mayBeCached {
             var parameters = fuse_entry_param()
@@ -49,7 +49,7 @@ struct Reply: ~Copyable {
         fuse_reply_attr(request, &status, attributes.mayBeCached ? CacheTime.long : 0)
         discard self
     }
-    /// To FUSE_STATX.
+    /// Answers FUSE_STATX.
     consuming func attributesWithBirth(_ attributes: Attributes) {
         var status = attributes.status
         let birth = attributes.birth?.nanoseconds ?? .min
@@ -71,7 +71,7 @@ struct Reply: ~Copyable {
         fuse_reply_write(request, count)
         discard self
     }
-    /// Returns false if the kernel has not accepted them.
+    /// Returns false if the kernel has not accepted the bytes.
     @discardableResult
     consuming func bytes(_ buffer: UnsafeRawBufferPointer) -> Bool {
         let code = fuse_reply_buf(request, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), buffer.count)
@@ -85,7 +85,7 @@ struct Reply: ~Copyable {
         }
         discard self
     }
-    /// Data that is spliced goes from the file to the kernel without a copy in this process.
+    /// Answers READ. Spliced data goes from the file to the kernel without a copy in this process.
     consuming func data(_ data: ReadData) {
         switch data {
         case .copied(let bytes):
@@ -95,7 +95,7 @@ struct Reply: ~Copyable {
         }
         discard self
     }
-    /// An attribute's value, or only its length if that was requested.
+    /// Answers with an attribute's value, or with its length if only that was requested.
     consuming func value(_ bytes: [UInt8], size: Int) {
         if size == 0 {
             fuse_reply_xattr(request, bytes.count)
@@ -114,7 +114,7 @@ struct Reply: ~Copyable {
         fuse_reply_lseek(request, Int(offset))
         discard self
     }
-    /// To an ioctl: the result of the call, and what it returns in memory.
+    /// Answers an ioctl with the result of the call and the data that it returns.
     consuming func command(result: Int32, _ bytes: [UInt8]) {
         let request = request
         bytes.withUnsafeBytes { _ = fuse_reply_ioctl(request, result, $0.baseAddress, $0.count) }
@@ -137,8 +137,8 @@ struct Reply: ~Copyable {
     }
 }
 
-/// How long, in seconds, the kernel may cache what it was told. The daemon owns the store, so
-/// everything changes either through the kernel itself or with a notification.
+/// How many seconds the kernel may cache names and attributes. The daemon owns the store, so every change comes through the
+/// kernel itself or with a notification.
 enum CacheTime {
     static let long: Double = 86400
 }

@@ -4,15 +4,15 @@ import PurgeSystem
 import PurgeTree
 import PurgeVolume
 
-/// A request of the kernel while it is served: what it says, and the ways in which it ends.
+/// A request of the kernel while it is served: its content, and the ways to answer it.
 ///
-/// A callback decodes, calls the volume and answers with one of the functions below. They also end what is remembered
-/// for a call until its answer is sent, so that a `Reply` only replies.
+/// A callback decodes, calls the volume and answers with one of the functions below. These also release the state kept for a call
+/// until its answer is sent, so that a `Reply` only replies.
 struct Request {
     let raw: fuse_req_t
     let server: Server
 
-    /// libfuse always passes one.
+    /// Returns nil only without a request; libfuse always passes one.
     init?(_ request: fuse_req_t?) {
         guard let request else { return nil }
         raw = request
@@ -24,7 +24,7 @@ struct Request {
         let context = fuse_req_ctx(raw).pointee
         return Caller(owner: context.uid, group: context.gid, tid: context.pid, umask: context.umask)
     }
-    /// FUSE names the calling thread, not its process.
+    /// The calling thread: FUSE does not name the process.
     var tid: pid_t { fuse_req_ctx(raw).pointee.pid }
 
     func node(_ id: fuse_ino_t) -> Node { server.node(id) }
@@ -32,7 +32,7 @@ struct Request {
 
 // Answers.
 extension Request {
-    /// Runs `body`; its error is the answer, its value goes to `send` with the reply.
+    /// Runs `body`. Answers with its error, or passes its value to `send` with the reply.
     func answer<Value>(_ body: () throws(Errno) -> Value, _ send: (consuming Reply, Value) -> Void) {
         do throws(Errno) {
             let value = try body()
@@ -42,8 +42,8 @@ extension Request {
         }
     }
 
-    /// The same for a call that may purge. The answer, even an error, is sent when the purged names are gone for
-    /// every process.
+    /// Does the same for a call that may purge. The answer, even an error, is sent when the purged names are gone for every
+    /// process.
     func answer<Value: Sendable>(
         purging body: (inout AnnouncementDebt) throws(Errno) -> Value,
         _ send: @escaping @Sendable (consuming Reply, Value) -> Void
@@ -58,7 +58,7 @@ extension Request {
 
     func done(_ body: () throws(Errno) -> Void) { answer(body) { reply, _ in reply.done() } }
 
-    /// If the kernel has not accepted the entry, for example because the request was interrupted, it has
+    /// Answers with an entry. If the kernel has not accepted it, for example because the request was interrupted, the kernel has
     /// no reference either.
     func entry(_ body: () throws(Errno) -> Entry) {
         let volume = volume  // the answer frees the request
@@ -69,18 +69,18 @@ extension Request {
 
     func fail(_ error: Errno) {
         let reply = reply()
-        // The kernel looks the name up again, and then makes the call again.
+        // The kernel looks the name up again and repeats the call.
         if error == .stale { volume.retries.begin(tid) }
         reply.error(error)
     }
 
-    /// To be created when the work is done: what was kept for a second attempt at the call is released here.
+    /// Makes the reply. Called when the work is done, because it releases the state kept for a second attempt at the call.
     func reply() -> Reply {
         volume.endRetry()
         return Reply(raw)
     }
 
-    /// For an answer that another thread will give.
+    /// Makes an answer that another thread will give.
     func later() -> PendingReply {
         volume.endRetry()
         return PendingReply(self)
@@ -88,7 +88,7 @@ extension Request {
 }
 
 extension Volume {
-    /// The request of this thread is about to be answered.
+    /// Ends a second attempt, because this thread's request is about to be answered.
     fileprivate func endRetry() { if areRetries { retries.finish(RawRequest.current.call) } }
 }
 

@@ -6,12 +6,12 @@ import PurgeSystem
 import PurgeTree
 import PurgeVolume
 
-/// What the callbacks of one mount need; `of` gets it from a request.
+/// The objects that the callbacks of one mount need; `of` finds them from a request.
 final class Server: Sendable {
     let volume: Volume
     let kernel: Kernel
     let commands = WorkQueue()
-    /// Whether the mount is read-only. The kernel refuses changes in it, but for those by an ioctl.
+    /// Whether the mount is read-only. The kernel then refuses all changes except by an ioctl.
     let isReadOnly: Bool
     let backings = BackingFiles()
     let streams = ParkedReads()
@@ -30,33 +30,33 @@ final class Server: Sendable {
         Unmanaged<Server>.fromOpaque(fuse_req_userdata(request)).takeUnretainedValue()
     }
 
-    /// The kernel's nodeid is the node's address; the root's is 1.
+    /// Returns the node of a kernel's nodeid, which is the node's address, or 1 for the root.
     func node(_ id: fuse_ino_t) -> Node {
         guard id != FUSE_ROOT_ID, let pointer = UnsafeRawPointer(bitPattern: UInt(id)) else { return volume.root }
         // Unmanaged: a node lives for as long as the kernel has references to it (`Node.lookups`).
         return Unmanaged<Node>.fromOpaque(pointer).takeUnretainedValue()
     }
 
-    /// The object behind a handle of the kernel.
-    // Unmanaged: the kernel names a handle only until its RELEASE, and until then it has a reference.
+    /// Returns the object behind a handle of the kernel.
+    // Unmanaged: the kernel uses a handle only until its RELEASE, and has a reference until then.
     static func object<Object: AnyObject>(_ handle: UInt64, _ type: Object.Type = Object.self) -> Object? {
         UnsafeRawPointer(bitPattern: UInt(handle)).map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The handle under which the kernel knows an object that it has open.
-    // Unmanaged: the kernel's reference, which `release` returns.
+    /// Returns a new handle under which the kernel knows an open object.
+    // Unmanaged: the kernel owns the reference, which `release` returns.
     static func retained<Object: AnyObject>(_ object: Object) -> UInt64 {
         UInt64(UInt(bitPattern: Unmanaged.passRetained(object).toOpaque()))
     }
 
-    // Unmanaged: the reference is that of `retained`, and the kernel releases a handle once.
+    // Unmanaged: `retained` has taken the reference, and the kernel releases a handle once.
     static func release<Object: AnyObject>(_ object: Object) { Unmanaged.passUnretained(object).release() }
 }
 
 extension Server: RequestService {
     func prepareThread() { Volume.prepareWorkerThread() }
 
-    /// A RELEASE counts from the moment it is read.
+    /// Notes a RELEASE, which counts from the moment it is read.
     func note(_ request: RawRequest) {
         if let trace { trace.begin(request, self) }
         guard request.opcode == .release, !node(request.node).isControl,

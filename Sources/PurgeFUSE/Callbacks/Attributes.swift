@@ -25,7 +25,7 @@ extension fuse_lowlevel_ops {
 }
 
 extension Request {
-    /// FUSE_STATX, which comes when a program asks for the birth time.
+    /// Answers FUSE_STATX, which the kernel sends when a program asks for the birth time.
     fileprivate func attributesWithBirth(_ node: fuse_ino_t) {
         answer { () throws(Errno) in
             try volume.attributes(of: self.node(node), withBirth: true)

@@ -4,7 +4,7 @@ import Glibc
 import PurgeSystem
 import PurgeVolume
 
-// libfuse's table. Each callback decodes, calls the volume and answers. They are formed in nonisolated
+// libfuse's table. Each callback decodes the request, calls the volume and answers. The closures are formed in nonisolated
 // functions: formed in main() they would inherit its actor and crash on our threads.
 extension fuse_lowlevel_ops {
     static func volume() -> fuse_lowlevel_ops {
@@ -25,13 +25,13 @@ extension fuse_lowlevel_ops {
 typealias FileInfo = UnsafeMutablePointer<fuse_file_info>
 
 extension Request {
-    /// libfuse passes names on as it got them: never nil.
+    /// Returns the name of a request. libfuse passes names on as it got them, so they are never nil.
     func name(_ pointer: UnsafePointer<CChar>?) throws(Errno) -> CName {
         guard let pointer else { throw .invalid }
         return pointer
     }
 
-    /// The object that an open file of the kernel stands for.
+    /// Returns the object behind an open file of the kernel.
     func object<Object: AnyObject>(_ info: FileInfo?, _ type: Object.Type = Object.self) throws(Errno) -> Object {
         guard let info, let object = Server.object(info.pointee.fh, type) else { throw .badFileDescriptor }
         return object
@@ -40,19 +40,19 @@ extension Request {
     func handle(_ info: FileInfo?) throws(Errno) -> Handle { try object(info) }
 }
 
-/// What is agreed with the kernel when the session begins.
+/// The settings agreed with the kernel when the session begins.
 enum Connection {
     static func begin(_ userdata: UnsafeMutableRawPointer?, _ connection: UnsafeMutablePointer<fuse_conn_info>?) {
         guard let userdata, let connection else { return }
         // Unmanaged: the session's userdata is the server, which is never released.
         let server = Unmanaged<Server>.fromOpaque(userdata).takeUnretainedValue()
         shim_want(connection, server.volume.keepsAccessControlLists ? 1 : 0)
-        // RELEASE travels with the background requests: a limit would hold it back behind later ones.
+        // RELEASE travels with the background requests; a limit would hold it back behind later requests.
         connection.pointee.max_background = 65535
         connection.pointee.congestion_threshold = 49151
         connection.pointee.time_gran = 1
-        // A power of two, and less than the pages of a request can hold: writes then arrive in even
-        // parts whatever the alignment of their buffer, and the page cache below keeps large folios.
+        // A power of two, and less than the pages of a request can hold. Writes then arrive in even parts whatever the alignment
+        // of their buffer, and the page cache of the store's file system keeps large folios.
         connection.pointee.max_write = 512 << 10
     }
 }

@@ -38,8 +38,8 @@ extension Request {
         server.streams.park(later(), raw, reader, size: size)
     }
 
-    /// One write(2) is one command, wherever in the file. It runs on a thread of its own, since it may
-    /// have to wait for purges that need the workers.
+    /// Carries out a command. One write(2) is one command, at any offset of the file. It runs on a thread of its own, since it
+    /// may have to wait for purges that need the workers.
     func writeControl(_ info: FileInfo?, _ data: UnsafeRawBufferPointer) {
         let handle: ControlHandle
         do throws(Errno) { handle = try object(info) } catch { return fail(error) }
@@ -50,7 +50,7 @@ extension Request {
         }
     }
 
-    /// Also of other files: ENOSYS would end all polling of this mount, including that of the control files.
+    /// Answers POLL, also for other files: ENOSYS would end all polling in this mount, including polls of control files.
     func poll(_ node: fuse_ino_t, _ info: FileInfo?, _ poll: OpaquePointer?) {
         let waiter = poll.map { PollWaiter($0) }
         guard self.node(node).isControl else { return reply().poll(UInt32(POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM)) }

@@ -77,12 +77,12 @@ private struct Listing {
         forget(server)
     }
 
-    /// The kernel has no references to entries that it has not accepted.
+    /// Drops the references to entries of an answer that the kernel has not accepted.
     private func forget(_ server: Server) {
         forEachNode { server.volume.forget(server.node($0), count: 1) }
     }
 
-    /// false if there is no room for it.
+    /// Adds an entry; returns false if there is no room for it.
     mutating func add(_ entry: DirectoryEntry) -> Bool {
         let length = put(entry)
         guard used + length <= buffer.count else { return false }
@@ -110,10 +110,9 @@ private struct Listing {
         return fuse_add_direntry_plus(request, place, room, entry.name, &parameters, Int(entry.next))
     }
 
-    /// Entries to which an answer to READDIRPLUS gives references.
+    /// Calls `body` for each entry to which an answer to READDIRPLUS gives the kernel a reference.
     func forEachNode(_ body: (fuse_ino_t) -> Void) {
-        // struct fuse_direntplus: a fuse_entry_out, which begins with the nodeid, then a fuse_dirent, whose name
-        // follows.
+        // struct fuse_direntplus: a fuse_entry_out, which begins with the nodeid, then a fuse_dirent and its name.
         let (entry, header) = (128, 24)
         var at = 0
         while at + entry + header <= used {

@@ -57,7 +57,7 @@ extension Request {
     }
 
     fileprivate func release(_ node: fuse_ino_t, _ info: FileInfo?) {
-        // That of the page waiter.
+        // The page waiter's descriptor.
         if info?.pointee.fh == 0 { return reply().done() }
         let isControl = self.node(node).isControl
         done { () throws(Errno) in
@@ -67,13 +67,13 @@ extension Request {
 }
 
 extension Server {
-    /// The answer to OPEN.
+    /// Answers OPEN.
     fileprivate func send(_ handle: Handle, _ request: fuse_req_t, _ reply: consuming Reply) {
         let (flags, backing) = flags(of: handle, request)
         if !reply.open(handle.address, flags: flags, backing: backing) { release(handle, nil) }
     }
 
-    /// The answer to CREATE. What the kernel has not accepted it does not release either.
+    /// Answers CREATE. If the kernel does not accept the answer, it will not release the file either.
     fileprivate func send(
         _ entry: Entry, _ handle: Handle, _ info: FileInfo, _ request: fuse_req_t, _ reply: consuming Reply
     ) {
@@ -83,14 +83,16 @@ extension Server {
         volume.forget(entry.node, count: 1)
     }
 
-    /// - Parameter request: nil when it has been answered (BackingFiles.release).
+    /// Closes a descriptor.
+    ///
+    /// - Parameter request: nil if it has been answered (BackingFiles.release).
     func release(_ handle: Handle, _ request: fuse_req_t?) {
         if handle.mode.isPassed { backings.release(handle, request) }
         if handle.mode == .passthroughDirect { kernel.forgetAttributes(of: [handle.node.address]) }
         volume.close(handle)
     }
 
-    /// What the answer to FUSE_CREATE says of the new descriptor.
+    /// Fills in the new descriptor's part of the answer to FUSE_CREATE.
     func describe(_ handle: Handle, to info: FileInfo, _ request: fuse_req_t) {
         let (flags, _) = flags(of: handle, request)
         info.pointee.fh = handle.address
@@ -99,12 +101,12 @@ extension Server {
         info.pointee.noflush = 1
     }
 
-    /// FOPEN flags and backing id of a new descriptor. No flush: nothing waits for close(2), and
-    /// locks are the kernel's own.
+    /// Returns the FOPEN flags and backing id of a new descriptor. There is no flush, because nothing waits for close(2), and the
+    /// kernel itself handles locks.
     func flags(of handle: Handle, _ request: fuse_req_t) -> (UInt32, Int32) {
         let noFlush = UInt32(SHIM_FOPEN_NOFLUSH)
         let keep = handle.keepsCache ? UInt32(SHIM_FOPEN_KEEP_CACHE) : 0
-        // Without direct_io_mmap direct writes would leave others' pages as they are, so writers are cached too.
+        // Without direct_io_mmap, direct writes would leave the pages of others stale, so writers are cached too.
         let direct = shim_features().direct_io_mmap != 0 ? UInt32(SHIM_FOPEN_DIRECT_IO) : keep
         switch handle.mode {
         case .cached, .own: return (noFlush | keep, 0)
@@ -114,8 +116,7 @@ extension Server {
                 volume.withdrawPassthrough(handle)
                 return (noFlush | keep, 0)
             }
-            // Writes through a mapping of this descriptor change the file without us, and without the cached
-            // attributes.
+            // Writes through a mapping of this descriptor change the file unseen, and leave the cached attributes stale.
             if handle.mode == .passthroughDirect { kernel.forgetAttributes(of: [handle.node.address]) }
             let passthrough = UInt32(SHIM_FOPEN_PASSTHROUGH) | noFlush
             return (handle.mode == .passthrough ? passthrough : passthrough | UInt32(SHIM_FOPEN_DIRECT_IO), id)

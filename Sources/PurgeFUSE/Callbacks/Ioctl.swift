@@ -5,7 +5,7 @@ import PurgeSystem
 import PurgeTree
 import PurgeVolume
 
-// IOCTL: of APFS, the two about purgeable files (docs/XATTRS.md, The ioctl).
+// IOCTL: the two commands of APFS about purgeable files (docs/XATTRS.md, The ioctl).
 extension fuse_lowlevel_ops {
     static func addIoctl(_ operations: inout fuse_lowlevel_ops) {
         operations.ioctl = { request, node, number, _, info, _, input, inputSize, _ in
@@ -16,17 +16,17 @@ extension fuse_lowlevel_ops {
     }
 }
 
-/// The kernel takes from the number of a command which data it has.
+/// The supported commands. The kernel derives the size and direction of a command's data from its number.
 private enum PurgeableCommand: UInt32 {
     /// APFSIOC_MARK_PURGEABLE, `_IOWR('J', 68, uint64_t)`.
     case mark = 0xC008_4A44
-    /// `_IOR('J', 71, uint64_t)` as Darwin writes it. To Linux that is a command without an answer in memory, so it is the
-    /// result.
+    /// `_IOR('J', 71, uint64_t)` as Darwin encodes it. Linux takes that for a command without an answer in memory, so the flags
+    /// are the call's result.
     case result = 0x4008_4A47
-    /// The same as Linux writes it.
+    /// `_IOR('J', 71, uint64_t)` as Linux encodes it.
     case read = 0x8008_4A47
 
-    /// ENOTTY for any other command, for directories and for control files.
+    /// Serves a command. Answers ENOTTY for any other command, for directories and for control files.
     static func serve(
         _ number: UInt32, on node: Node, _ info: FileInfo?, _ data: UnsafeRawBufferPointer, for request: Request
     ) {
@@ -44,7 +44,7 @@ private enum PurgeableCommand: UInt32 {
         }
     }
 
-    /// Those that are in force afterwards.
+    /// Returns the flags in force afterwards.
     private func flags(
         of handle: Handle, _ data: UnsafeRawBufferPointer, _ request: Request
     ) throws(Errno) -> PurgeableFlags {

@@ -35,7 +35,7 @@ extension Request {
     fileprivate func lookup(_ name: UnsafePointer<CChar>?, in parent: fuse_ino_t) {
         let parent = node(parent)
         do throws(Errno) {
-            // Found before a reply is made: a reply that is not sent answers EIO.
+            // The lookup comes before a reply is made, because a reply that is not sent answers EIO.
             let found = try server.find(name, in: parent, for: self)
             entry { () throws(Errno) in found }
         } catch .noEntry {
@@ -54,7 +54,7 @@ extension Server {
         return try volume.lookup(request.name(name), in: parent, caller: request.caller)
     }
 
-    /// For the page waiter: the name is that of a file only for as long as the file is being opened.
+    /// Finds a file by the page waiter's name, which exists only while the file is being opened.
     private func openFile(named name: CName) throws(Errno) -> Entry {
         guard let file = kernel.pages.file(named: name) else { throw .noEntry }
         do throws(Errno) { return try volume.entry(of: file) } catch { throw .noEntry }

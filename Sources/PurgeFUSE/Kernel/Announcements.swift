@@ -3,15 +3,14 @@ import PurgeSystem
 import PurgeVolume
 import Synchronization
 
-/// Announcements on their way to the kernel, and the answers that wait for them. The answers are sent by a
-/// thread of its own, in order, once the kernel has been told, or when that takes too long.
+/// Announcements on their way to the kernel, and the answers that wait for them. A thread of its own sends the answers in order,
+/// once the kernel has been told or that takes too long.
 ///
-/// To be told about a name, the kernel takes the lock of the directory. rename(2), unlink(2) and link(2)
-/// take that lock too, and then the lock of their file, which the kernel holds while a call writes or
-/// truncates that file. If the answer to such a write waited for a name in a directory that the other call
-/// has locked, each would wait for the other for ever. So an answer does not wait for a notifier that cannot
-/// proceed: the kernel is made to ask again for everything that it has cached about the names, which needs no such
-/// lock, the answer is sent, and the directory's watchers are told when it is free.
+/// To be told about a name, the kernel takes the lock of the directory. rename(2), unlink(2) and link(2) take that lock too, and
+/// then the lock of their file, which the kernel holds while a call writes or truncates that file. If the answer to such a write
+/// waited for a name in a directory that the other call has locked, the two would deadlock. So an answer does not wait for a
+/// notifier that is stuck. Instead the kernel is made to revalidate everything it has cached about the names, which needs no such
+/// lock. Then the answer is sent, and the directory's watchers are told when the lock is free.
 final class Announcements: Sendable {
     private final class Pending: @unchecked Sendable {
         // @unchecked: only the answering thread uses `answer` and `isForgotten`.
@@ -26,27 +25,28 @@ final class Announcements: Sendable {
         }
     }
     private struct State {
-        /// In the order in which the notifier makes them.
+        /// Announcements in the order in which the notifier makes them.
         var pending: [Pending] = []
-        /// For those at the front that have been made: which of their removals could not be announced.
+        /// For each announcement already made, at the front: the indices of its removals that could not be announced.
         var told: [[Int]] = []
     }
     private let state = Mutex(State())
     private let thread = WakefulThread()
-    /// How many names have been announced.
+    /// How many steps the notifier has made: names announced and announcements finished.
     private let progress = Atomic<UInt64>(0)
 
     /// How many nanoseconds an answer waits for a notifier that waits for a lock.
     private static let patience: Int64 = 25_000_000
-    /// The same if the notifier waits for anything else, such as the processor.
+    /// How many nanoseconds an answer waits for a notifier that waits for anything else, such as the processor.
     private static let longPatience: Int64 = 2_000_000_000
     /// Milliseconds between two checks of a notifier that has work.
     private static let interval: Int64 = 5
 
+    /// Starts the answering thread.
+    ///
     /// - Parameters:
-    ///   - notifier: the thread that tells the kernel.
-    /// - forget: makes the kernel ask again for everything that it has cached about these names, without taking its
-    /// locks.
+    ///   - notifier: returns the thread that tells the kernel.
+    ///   - forget: makes the kernel revalidate everything it has cached about these names, without taking its locks.
     func start(
         notifier: @escaping @Sendable () -> pid_t, forget: @escaping @Sendable ([Removal]) -> Void
     ) throws(Errno) {
@@ -64,23 +64,23 @@ final class Announcements: Sendable {
         if wasIdle { thread.wake() }
     }
 
-    /// Where a removal of the announcement that the notifier is making has moved with its directory.
+    /// Returns where a removal of the current announcement has moved with its directory.
     func whereabouts(of removal: Int) -> PurgedName? {
         let announcement = state.withLock { $0.pending[$0.told.count].announcement }
         return announcement.whereabouts(announcement.removals[removal])
     }
 
-    /// The notifier has announced one more name.
+    /// Notes that the notifier has announced one more name.
     func advance() { progress.add(1, ordering: .relaxed) }
 
-    /// The notifier has made the next announcement, except for these of its removals.
+    /// Notes that the notifier has made the next announcement, except for the removals in `unreached`.
     func finishNext(unreached: [Int]) {
         state.withLock { $0.told.append(unreached) }
         progress.add(1, ordering: .relaxed)
         thread.wake()
     }
 
-    /// Returns when all answers have been sent; nothing may be added any more.
+    /// Returns when all answers have been sent. Nothing may be added after this.
     func end() { thread.end() }
 
     /// The last sign of progress by the notifier.
@@ -114,8 +114,8 @@ final class Announcements: Sendable {
         pending.answer = nil
     }
 
-    /// Announcements that were added before this moment have waited long enough; nil while the notifier
-    /// makes progress.
+    /// Returns the moment before which an announcement must have been added to have waited long enough; nil while the
+    /// notifier makes progress.
     private func limit(of notifier: pid_t, since lastProgress: Int64) -> Int64? {
         let now = System.uptime()
         guard now - lastProgress > Self.patience else { return nil }

@@ -1,28 +1,28 @@
 import PurgeSystem
 import Synchronization
 
-/// Work of another thread that somebody waits for, as long as it makes progress: a program may hold a lock of the kernel
-/// that it needs, for ever.
+/// Work of another thread that a caller waits for as long as it makes progress. A program may hold a lock of the kernel that the
+/// work needs, for ever.
 final class AwaitedWork: Sendable {
     private enum State { case underWay, done, abandoned }
     private let state = Mutex(State.underWay)
     private let steps = Gate()
 
-    /// How many milliseconds one step may take; as long as an answer waits for a busy notifier (`Announcements`).
+    /// How many milliseconds one step may take: as long as an answer waits for a busy notifier (`Announcements`).
     private static let patience: Int64 = 2000
 
     var isAbandoned: Bool { state.withLock { $0 == .abandoned } }
 
-    /// One more step is done.
+    /// Notes that one more step is done.
     func advance() { steps.advance() }
 
-    /// All of it is done.
+    /// Notes that all of the work is done.
     func finish() {
         state.withLock { if $0 == .underWay { $0 = .done } }
         steps.advance()
     }
 
-    /// Returns true when the work is done, or false if a step takes too long: then it is abandoned.
+    /// Returns true when the work is done. Abandons it and returns false if a step takes too long.
     func wait() -> Bool {
         while true {
             let seen = steps.generation

@@ -5,7 +5,7 @@ import PurgeSystem
 import PurgeTree
 import PurgeVolume
 
-/// The kernel of our mount. What waits for it is done by threads that serve no requests.
+/// The kernel's side of our mount. Threads that serve no requests do all work that waits for the kernel.
 final class Kernel: KernelPort {
     let pages = PageWaiter()
     private let mount: OwnMount
@@ -23,7 +23,7 @@ final class Kernel: KernelPort {
         try errands.start(name: "errands")
     }
 
-    /// From now on there is a mount.
+    /// Begins to use the mount, which now exists.
     func begin(session: OpaquePointer) throws(Errno) { try mount.begin(session: session) }
 
     func end() {
@@ -39,13 +39,13 @@ final class Kernel: KernelPort {
 
     func forgetAttributes(of nodes: [UInt64]) { for node in nodes { mount.forgetAttributes(of: node) } }
 
-    /// A page that was being read when it is dropped may be replaced by the answer, which the kernel does not see then
-    /// (fuse_try_move_folio). No further read is admitted, so the second time finds them all.
+    /// Drops all pages, twice: if a page was being read when it was dropped, the answer may replace it, which the kernel does not
+    /// notice (fuse_try_move_folio). No further read is admitted, so the second pass finds them all.
     func dropPages(of files: [Node]) { dropPages(of: files, times: 2) }
     func dropRefusedPages(of file: Node) { dropPages(of: [file], times: 1) }
 
-    /// Further writes may be under way all the time, and a call on /dev/fuse would wait for their pages again and again, so
-    /// it is made only for files that cannot be opened.
+    /// Drops pages by opening the files. A call on /dev/fuse is made only for files that cannot be opened, because it would wait
+    /// again and again for the pages of writes that keep coming.
     private func dropPages(of files: [Node], times: Int) {
         guard mount.hasBegun else { return }
         let left = pages.dropPages(of: files, times: times) { [mount] (path) throws(Errno) in

@@ -4,16 +4,16 @@ import PurgeTree
 import PurgeVolume
 import Synchronization
 
-/// Tells the kernel about purged names, on a thread of its own: the thread of a request would wait
-/// for a lock that the kernel holds for that very request.
+/// Tells the kernel about purged names, on a thread of its own. A request's own thread would wait for a lock that the kernel
+/// holds for that very request.
 ///
-/// The thread has no descriptors but those it opens itself. It may be inside the mount when the daemon
-/// is killed, and stays there until the connection ends, that is, until /dev/fuse is no longer open
-/// anywhere: with the daemon's descriptors it would wait for itself, and so would everything in the mount.
+/// The thread has no descriptors but the ones it opens itself. If the daemon is killed while the thread is inside the mount, the
+/// thread stays there until the connection ends, which requires that /dev/fuse is no longer open anywhere. With the daemon's
+/// descriptors it would wait for itself, and so would every process in the mount.
 final class Notifier: Sendable {
     private let queue = WorkQueue()
     private let announcements = Announcements()
-    /// Held while an announcement joins both queues, so that they are made and answered in one order.
+    /// Held while an announcement joins both queues, so that announcements are made and answered in the same order.
     private let joining = Mutex(())
     private let mount: OwnMount
     private let threadID = Atomic<Int32>(0)
@@ -36,11 +36,11 @@ final class Notifier: Sendable {
         announcements.end()
     }
 
-    /// The kernel thread id of the thread that unlinks through the mount.
+    /// The kernel's id of the thread that unlinks through the mount.
     var thread: pid_t { threadID.load(ordering: .relaxed) }
 
-    /// Makes the kernel ask for the attributes of a purged file before it uses the name; it is answered with ESTALE and
-    /// looks the name up again. It also reads the directory again. None of this takes the directory's lock.
+    /// Makes the kernel revalidate the attributes of a purged file before it uses the name. It gets ESTALE and looks the name up
+    /// again. It also reads the directory again. None of this takes the directory's lock.
     private func forget(_ removals: [Removal]) {
         var directory: UInt64 = 0
         for removal in removals where removal.concernsKernel {
@@ -51,9 +51,9 @@ final class Notifier: Sendable {
         }
     }
 
-    /// Makes folders of the mount with mkdir(2) through it, so that the kernel knows them, and gives them to `owner`.
-    /// Returns when that is done, or when it takes too long because a program holds the lock of a folder; then they are made
-    /// when that is free.
+    /// Makes folders with mkdir(2) through the mount, so that the kernel knows them, and gives them to `owner`. Returns when
+    /// that is done, or when it takes too long because a program holds the lock of a folder. In that case the folders are made
+    /// once the lock is free.
     func makeFolders(_ folders: [String], for owner: (user: uid_t, group: gid_t)) -> FolderMaking {
         let work = AwaitedWork()
         queue.add { [self] in
@@ -77,7 +77,7 @@ final class Notifier: Sendable {
             try System.makeDirectory(at: parent.raw, name, mode: 0o755)
             if geteuid() == 0 { try System.changeOwner(at: parent.raw, name, owner.user, owner.group) }
         } catch let error where [.exists, .accessDenied, .noEntry, .notDirectory, .readOnly].contains(error) {
-            // What is there stays, and a folder that the app has closed is its own affair.
+            // An existing entry stays, and the app may close a folder.
         } catch { MountService.note("purgefs: warning: \(mount.path)/\(folder) cannot be made: \(error)") }
     }
 
@@ -89,7 +89,7 @@ final class Notifier: Sendable {
         }
     }
 
-    /// Returns which of the names could not be announced.
+    /// Returns the indices of names that could not be announced.
     private func tell(_ names: [PurgedName?]) -> [Int] {
         var directory = OpenDirectory()
         var unreached: [Int] = []
@@ -101,13 +101,13 @@ final class Notifier: Sendable {
         return unreached
     }
 
-    /// The directory of the last removal: the next is often in the same.
+    /// The directory of the last removal, kept open because the next removal is often in the same one.
     private struct OpenDirectory {
         var path: [UInt8] = []
         var descriptor: FileDescriptor?
     }
 
-    /// Looks for the name where its directory is now, in case that has been moved meanwhile.
+    /// Announces a name, and follows its directory if that has been moved meanwhile.
     private func follow(_ name: PurgedName, of removal: Int, _ directory: inout OpenDirectory) -> Bool {
         var name = name
         for _ in 0..<Self.moves {
@@ -123,9 +123,9 @@ final class Notifier: Sendable {
     /// How many moves of its directory a name is followed through.
     private static let moves = 16
 
-    /// unlink(2) or rmdir(2) through the mount wakes watchers and drops the name; truncate(2) wakes those of a file that was
-    /// emptied. Returns false if that is not permitted (in a directory, or of a file, that the
-    /// daemon's user cannot write), or the directory is elsewhere by now.
+    /// Announces a name. unlink(2) or rmdir(2) through the mount wakes watchers and drops the name; truncate(2) wakes the
+    /// watchers of a tombstone. Returns false if that is not permitted (in a directory, or for a file, that the daemon's user
+    /// cannot write), or if the directory has moved.
     private func tell(_ name: PurgedName, _ directory: inout OpenDirectory) -> Bool {
         do throws(Errno) {
             let path = name.directoryPath
@@ -138,7 +138,7 @@ final class Notifier: Sendable {
             let (isDirectory, isEmptied) = (name.isDirectory, name.isEmptied)
             try name.withName { (name) throws(Errno) in
                 if isEmptied {
-                    // The name may be that of a link by now.
+                    // The name may belong to a link by now.
                     let file = try descriptor.open(name, System.openPath | O_NOFOLLOW)
                     try System.truncate("/proc/thread-self/fd/\(file.raw)", 0)
                 } else if isDirectory {

@@ -9,7 +9,7 @@ final class OwnMount: Sendable {
     private struct Begun {
         /// The address of libfuse's session.
         var session: UInt
-        /// Distinguishes our mount from what is under it.
+        /// Distinguishes our mount from the directory under it.
         var device: Int64
     }
     /// nil before there is a mount.
@@ -24,10 +24,10 @@ final class OwnMount: Sendable {
 
     var hasBegun: Bool { begun.withLock { $0 != nil } }
 
-    /// The kernel asks for attributes again before it uses a name of the node. No lock in the kernel is taken.
+    /// Makes the kernel revalidate the node's attributes before it uses one of its names. Takes no lock in the kernel.
     func forgetAttributes(of node: UInt64) { invalidate(node, from: -1) }
 
-    /// Waits for pages that are being read or written. Of a directory it drops the listing.
+    /// Drops the pages of a file, or the listing of a directory. Waits for pages that are being read or written.
     func dropPages(of node: UInt64) { invalidate(node, from: 0) }
 
     private func invalidate(_ node: UInt64, from offset: off_t) {
@@ -35,8 +35,8 @@ final class OwnMount: Sendable {
         fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node), offset, 0)
     }
 
-    /// nil if our mount is gone, because the path would lead to what is under it. Other mounts inside
-    /// are not entered, since they may never answer.
+    /// Opens a path in the mount. Returns nil if our mount is gone, because the path would lead to the directory under it. Mounts
+    /// inside ours are not entered, since they may never answer.
     func open(_ path: [UInt8], _ flags: Int32) throws(Errno) -> FileDescriptor? {
         let root = try FileDescriptor.open(self.path, System.openPath | O_DIRECTORY)
         guard try System.device(at: root.raw, "") == begun.withLock({ $0?.device }) else { return nil }

@@ -6,22 +6,22 @@ import PurgeTree
 import PurgeVolume
 import Synchronization
 
-/// Waits until no page of a file is being read or written, and has the kernel drop them all: by opening the file through the
-/// mount, where the answer says that no page may be kept.
+/// Waits until no page of a file is being read or written, and has the kernel drop them all. It opens the file through the mount,
+/// and the answer to OPEN says that no page may be kept.
 ///
-/// The thread has no descriptors but those it opens itself. FUSE_NOTIFY_INVAL_INODE waits for pages too, but in a call on
-/// /dev/fuse: if the daemon is killed then, that descriptor stays open, so the connection does not end, and with it the
+/// The thread has no descriptors but the ones it opens itself. FUSE_NOTIFY_INVAL_INODE waits for pages too, but in a call on
+/// /dev/fuse. If the daemon is killed during that call, the descriptor stays open, so neither the connection ends nor the
 /// requests that the call waits for.
 ///
-/// A file is opened by a name in the control directory that nobody else can look up. So it may have lost its own names, and
-/// programs may hold the lock of its folder.
+/// A file is opened by a name in the control directory that nobody else can look up. So it does not matter if the file has lost
+/// its own names, or if programs hold the lock of its folder.
 final class PageWaiter: Sendable {
     private let queue = WorkQueue()
     private let threadID = Atomic<Int32>(0)
-    /// How many calls of `drop` have given up what the thread has not finished yet.
+    /// How many calls of `dropPages` have abandoned work that the thread has not finished yet.
     private let abandoned = Atomic<Int>(0)
-    /// The files that are to be opened, as long as somebody waits for that, by numbers that are used once. The thread has
-    /// only these: it must not release a node, which may own a descriptor of the process.
+    /// The files to open while a caller waits for them, by numbers that are used once. The thread has only the numbers: it must
+    /// not release a node, which may own a descriptor of the process.
     private let files = Mutex(Files())
     /// The number of the file that the thread is opening; 0 if there is none.
     private let wanted = Atomic<UInt64>(0)
@@ -43,10 +43,10 @@ final class PageWaiter: Sendable {
 
     func end() { queue.end() }
 
-    /// Has the pages of each of the files dropped so many times, and returns those that could not be opened, because the
-    /// daemon's user may not read them. To find a name the kernel may need the lock of the container, which another call can
-    /// hold for ever; so it also returns when a file takes too long, and at once as long as the thread is stuck there. `open`
-    /// is called on the waiter's thread, with the path of a file in the mount.
+    /// Has the pages of each file dropped `times` times. Returns the files that could not be opened, because the daemon's user
+    /// may not read them. To find a name the kernel may need the lock of the container, which another call can hold for ever. So
+    /// this also returns when a file takes too long, and at once while the thread is stuck. `open` is called on the waiter's
+    /// thread with the path of a file in the mount.
     func dropPages(
         of nodes: [Node], times: Int, open: @escaping @Sendable ([UInt8]) throws(Errno) -> FileDescriptor?
     ) -> [Node] {
@@ -74,7 +74,7 @@ final class PageWaiter: Sendable {
         return zip(numbers, nodes).filter { !done.contains($0.0) }.map(\.1)
     }
 
-    /// Returns whether it has been opened so many times.
+    /// Returns whether the file has been opened that many times.
     private func openFile(
         _ number: UInt64, _ times: Int, _ open: ([UInt8]) throws(Errno) -> FileDescriptor?
     ) -> Bool {
@@ -82,7 +82,7 @@ final class PageWaiter: Sendable {
         wanted.store(number, ordering: .sequentiallyConsistent)
         defer {
             wanted.store(0, ordering: .sequentiallyConsistent)
-            // The kernel finds that there is no such name any more, and forgets it, which is a reference to the file.
+            // This lookup fails, so the kernel forgets the name, which is a reference to the file.
             do throws(Errno) { _ = try open(path) } catch {}
         }
         do throws(Errno) {
@@ -91,7 +91,7 @@ final class PageWaiter: Sendable {
         } catch { return false }
     }
 
-    /// The file that the thread is opening, by the name under which it looks for it.
+    /// Returns the file that the thread is opening, by the name under which it looks for it.
     func file(named name: CName) -> Node? {
         let number = wanted.load(ordering: .sequentiallyConsistent)
         guard number != 0, strcmp("\(number)", name) == 0 else { return nil }
@@ -101,6 +101,6 @@ final class PageWaiter: Sendable {
     /// Whether this is the thread that opens files only to have their pages dropped.
     func isWaiting(by tid: pid_t) -> Bool { tid != 0 && tid == threadID.load(ordering: .relaxed) }
 
-    /// FOPEN flags of the answer: no page is kept, and the way of the file's I/O stays as it is.
+    /// FOPEN flags of the answer: no page is kept, and the mode of the file's I/O does not change.
     static let openFlags = UInt32(SHIM_FOPEN_DIRECT_IO) | UInt32(SHIM_FOPEN_NOFLUSH)
 }

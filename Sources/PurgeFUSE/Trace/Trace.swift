@@ -7,9 +7,9 @@ import PurgeSystem
 import PurgeVolume
 import Synchronization
 
-/// What a mount does, a line for each request and each event (docs/DEBUGGING.md).
+/// A log of a mount with a line for each request and each event (docs/DEBUGGING.md).
 public final class Trace: Sendable {
-    /// What can be asked for alone.
+    /// A kind of lines that can be traced alone.
     public enum Family: String, CaseIterable, Sendable {
         case names, attributes, files, data, directories, xattrs, events
     }
@@ -24,12 +24,12 @@ public final class Trace: Sendable {
     /// nil for standard error.
     private let output: FileDescriptor?
 
-    /// - Parameter family: nil for everything.
+    /// - Parameter family: nil to trace everything.
     public init(_ family: Family?, to output: FileDescriptor? = nil) { (self.family, self.output) = (family, output) }
 
     private func includes(_ other: Family?) -> Bool { family == nil || family == other }
 
-    /// Before the first request is served.
+    /// Starts the trace, before the first request is served.
     func start(_ volume: Volume) {
         shim_on_answer(
             { context, unique, error, body, size in
@@ -39,7 +39,7 @@ public final class Trace: Sendable {
             }, Unmanaged.passRetained(self).toOpaque())
         guard includes(.events) else { return }
         let events = volume.events.addReader()
-        // The volume keeps its readers.
+        // The reference is weak because the volume keeps its readers.
         events.onData { [weak events] in
             while let lines = events?.take(limit: .max), !lines.isEmpty {
                 for line in lines.split(separator: UInt8(ascii: "\n")) {
@@ -58,7 +58,7 @@ public final class Trace: Sendable {
         self.begun.withLock { $0[request.unique] = begun }
     }
 
-    /// Called before the answer is sent: a call that has returned has its line.
+    /// Writes the line before the answer is sent, so every call that has returned has its line.
     private func end(_ unique: UInt64, _ error: Int32, _ body: UnsafeRawPointer?, _ size: Int) {
         guard let request = begun.withLock({ $0.removeValue(forKey: unique) }) else { return }
         let result =
@@ -72,7 +72,7 @@ public final class Trace: Sendable {
         write("\(request.text) = \(result) in \(Self.microseconds(since: request.since)) us")
     }
 
-    /// Requests that wait for their answers, for a mount that hangs.
+    /// Writes a line for each request that waits for its answer, for diagnosing a hang.
     func tellBegun() {
         for request in begun.withLock({ Array($0.values) }) {
             write("\(request.text) waits for \(Self.microseconds(since: request.since)) us")
@@ -85,11 +85,11 @@ public final class Trace: Sendable {
         let line = Array("\(Instant(nanoseconds: System.now()).iso8601) \(text)\n".utf8)
         do throws(Errno) {
             _ = try System.write(output?.raw ?? STDERR_FILENO, line)
-        } catch {}  // the mount does not depend on it
+        } catch {}  // the mount does not depend on the trace
     }
 }
 
-// What a request is about.
+// The operands in the line of a request.
 extension Trace {
     private func operands(of request: RawRequest, _ operands: TracedCall.Operands, _ server: Server) -> [String] {
         func path(_ id: UInt64, _ name: String? = nil) -> String {

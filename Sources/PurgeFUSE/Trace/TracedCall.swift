@@ -5,17 +5,17 @@ struct TracedCall {
     let operands: Operands
     let answer: Answer
 
-    /// What a request is about. The numbers are where a name begins.
+    /// The operands of a request. A number is the offset at which a name begins.
     enum Operands {
         case nothing
         case node
         /// A name in the directory of the request.
         case entry(Int)
-        /// Two of them, the second one in the directory of which the number is given first.
+        /// Two names, the second in the directory whose number is given first.
         case entries(Int)
         /// A new name for a node that is given first.
         case link(Int)
-        /// A new name, and text that follows it.
+        /// A new name, followed by a text.
         case entryAndText(Int)
         /// An attribute of the node.
         case attribute(Int)
@@ -23,16 +23,16 @@ struct TracedCall {
         case range(isWide: Bool)
     }
 
-    /// What is shown of an answer that is no error.
+    /// The part of a successful answer that is shown.
     enum Answer {
         case success
-        /// An entry, or a node 0 for a name that does not exist, which the kernel may cache.
+        /// An entry, or node 0 for a missing name, which the kernel may cache.
         case entry
-        /// How many bytes it has.
+        /// The number of bytes in the answer.
         case size
-        /// The number with which it begins: how many bytes were written.
+        /// The number at its beginning: how many bytes were written.
         case count
-        /// The kernel expects none.
+        /// The kernel expects no answer.
         case none
     }
 

@@ -8,16 +8,16 @@ final class DeviceRequests<Service: RequestService>: RequestSource, @unchecked S
     private let service: Service
     /// How many reads have failed in a row.
     private var failures = 0
-    /// Two seconds until the mount ends because of them.
+    /// After so many failures, which takes two seconds, the mount ends.
     private static var maximumFailures: Int { 200 }
 
-    /// libfuse's own, which is the least that the kernel accepts.
+    /// libfuse's own size, which is the least that the kernel accepts.
     private static var bufferSize: Int { (1 << 20) + 4096 }
     private static var headerSize: Int { 40 }
-    /// fuse_in_header and fuse_write_in.
+    /// The size of fuse_in_header and fuse_write_in.
     private static var writeHeaderSize: Int { 80 }
     private static var pageSize: Int { 4096 }
-    /// Copying this much takes longer than waking another reader.
+    /// The size of data that takes longer to copy than waking another reader takes.
     private static var largeData: Int { 128 << 10 }
 
     init(channel: Channel, service: Service) {
@@ -31,8 +31,8 @@ final class DeviceRequests<Service: RequestService>: RequestSource, @unchecked S
         .allocate(byteCount: Self.pageSize + Self.bufferSize, alignment: Self.pageSize)
     }
 
-    /// Requests are placed so that the data of a WRITE begins at a page: then each page is copied in one piece, into the
-    /// buffer and from there into the file.
+    /// Returns the part of the buffer for a request. It is placed so that the data of a WRITE begins at a page. Each page is then
+    /// copied in one piece, into the buffer and from there into the file.
     private func request(in buffer: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: buffer[(Self.pageSize - Self.writeHeaderSize)...])
     }
@@ -54,7 +54,8 @@ final class DeviceRequests<Service: RequestService>: RequestSource, @unchecked S
         }
     }
 
-    /// The mount still exists, and programs in it wait. Returns 0 to try again, nil if that has not helped.
+    /// Handles a read error while the mount still exists and programs wait in it. Returns 0 to try again, or nil if
+    /// that has not helped.
     private func retry(after error: Errno) -> Int? {
         if failures == 0 { service.report("cannot read from the kernel: \(error); trying again") }
         failures += 1

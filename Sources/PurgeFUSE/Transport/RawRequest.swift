@@ -2,10 +2,10 @@ import CFuse
 import CFuseShims
 import Glibc
 
-/// A request as the kernel has sent it, for what libfuse does not tell.
+/// A request as the kernel has sent it, for the parts that libfuse does not pass on.
 ///
-/// So some bytes are looked at twice. That cannot be left to libfuse, which decodes a request when it is served: a close
-/// counts before the next request is read, the thread that reads hands over the lead before slow work, and libfuse passes on
+/// So some bytes are parsed twice. libfuse cannot take over, because it decodes a request only when it is served. A close counts
+/// before the next request is read, and the reading thread hands over the lead before slow work. Besides, libfuse passes on
 /// neither the flags about privileges nor requests that are newer than it.
 struct RawRequest {
     enum Opcode: UInt32 {
@@ -41,27 +41,26 @@ struct RawRequest {
         base?.load(fromByteOffset: offset, as: type) ?? 0
     }
 
-    /// Identifies it until it is answered.
+    /// Identifies the request until it is answered.
     var unique: UInt64 { word(8) }
     var node: fuse_ino_t { fuse_ino_t(word(16, UInt64.self)) }
     /// The calling thread; 0 if it is in another PID namespace.
     var thread: pid_t { pid_t(bitPattern: word(32, UInt32.self)) }
-    /// The thread whose call on a path ends with it. 0 for a request that can come before the main one: on the way to the
-    /// file, for a question of the kernel's own (the capabilities of a file that is about to be truncated), or
-    /// without the thread waiting for it.
+    /// The thread whose call on a path ends with this request. 0 for a request that can come before the main one: on the way to the
+    /// file, for a question of the kernel's own (the capabilities of a file about to be truncated), or without a waiting thread.
     var call: pid_t {
         switch opcode {
         case .lookup, .getattr, .statx, .getxattr, .readlink, .read, .release, .releaseDirectory: 0
         default: thread
         }
     }
-    /// What many requests begin with: a handle, or the number of another node.
+    /// The first word of many requests: a handle, or the number of another node.
     var firstWord: UInt64 { word(40) }
     /// fuse_read_in.offset, which fuse_write_in and others have in the same place.
     var offset: Int64 { word(48) }
     /// fuse_fallocate_in.length
     var wideSize: Int64 { word(56) }
-    /// fuse_read_in.size, where fuse_write_in has it too.
+    /// fuse_read_in.size, which fuse_write_in has in the same place.
     var readSize: Int { Int(word(56, UInt32.self)) }
     /// FUSE_WRITE_KILL_SUIDGID of fuse_write_in.write_flags
     var writeDropsPrivileges: Bool { word(60, UInt32.self) & 4 != 0 }
@@ -70,16 +69,16 @@ struct RawRequest {
     /// FATTR_KILL_SUIDGID of fuse_setattr_in.valid
     var changeDropsPrivileges: Bool { word(40, UInt32.self) & (1 << 11) != 0 }
 
-    /// The text at an offset, or one that follows it; each ends with a zero.
+    /// Returns the zero-terminated text at an offset, or the one that follows it by `number`.
     func text(_ offset: Int, number: Int = 0) -> String {
         guard var place = base.map({ $0 + offset }) else { return "" }
         for _ in 0..<number { place += strlen(place.assumingMemoryBound(to: CChar.self)) + 1 }
         return String(cString: place.assumingMemoryBound(to: CChar.self))
     }
 
-    /// The name of a FUSE_TMPFILE has no meaning; libfuse calls the callback of FUSE_CREATE.
+    /// Whether this is a FUSE_TMPFILE, whose name has no meaning. libfuse calls the callback of FUSE_CREATE for it.
     var isTemporary: Bool { opcode == .temporary }
-    /// libfuse calls the callback of FUSE_GETATTR.
+    /// Whether this is a FUSE_STATX. libfuse calls the callback of FUSE_GETATTR for it.
     var isStatx: Bool { opcode == .statx }
 
     /// The request that this thread serves.

@@ -1,10 +1,9 @@
-/// All that a transport knows of the volume that it serves.
+/// The interface of the served volume to a transport.
 protocol RequestService: Sendable {
-    /// The calling thread is about to serve requests.
+    /// Prepares the calling thread for serving requests.
     func prepareThread()
-    /// Takes note of a request. A transport calls this for each request that it receives, before any that the kernel has sent
-    /// later is served, so that a close which has returned is known to every later call (docs/INTERNALS.md, The order of
-    /// RELEASE).
+    /// Takes note of a request. A transport calls this for each request that it receives, before it serves any later one, so that
+    /// every later call knows of a close that has returned (docs/INTERNALS.md, The order of RELEASE).
     func note(_ request: RawRequest)
     /// Reports a failure of the connection.
     func report(_ failure: String)

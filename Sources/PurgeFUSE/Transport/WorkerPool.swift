@@ -2,15 +2,13 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-/// Leader and followers: one thread at a time reads requests and takes note of each, so that a
-/// close that was read before a request is known when that request is served
-/// (docs/INTERNALS.md, The order of RELEASE).
+/// Leader and followers: one thread at a time reads requests and takes note of each, so that a close that was read before a
+/// request is known when that request is served (docs/INTERNALS.md, The order of RELEASE).
 ///
-/// The leader serves quick requests itself and goes on reading, which is fastest for one client;
-/// before anything slow it hands the lead to a follower. A watchman takes the lead from a
-/// leader that has been busy with one request for some milliseconds.
+/// The leader serves quick requests itself and goes on reading, which is fastest for one client. Before anything slow it hands
+/// the lead to a follower. A watchman takes the lead from a leader that has been busy with one request for some milliseconds.
 final class WorkerPool: Sendable {
-    /// The maximum number of threads; that many requests can be slow at once.
+    /// The maximum number of threads, and so of slow requests at once.
     private let limit: Int
     private static let watchInterval: Int64 = 2
 
@@ -25,7 +23,7 @@ final class WorkerPool: Sendable {
     private let watchmanSleeps = Atomic<Bool>(false)
     /// 0 while the leader reads, the request's number while it serves one.
     private let serving = Atomic<UInt64>(0)
-    /// What each thread does.
+    /// The body of each thread.
     private let life: @Sendable (WorkerPool) -> Void
 
     init(source: some RequestSource, limit: Int = 48) {
@@ -54,8 +52,8 @@ final class WorkerPool: Sendable {
         state.withLock { $0.threads.append(thread) }
     }
 
-    /// The life of a thread: it waits for the lead, reads and serves until it gives up the lead, serves that request,
-    /// and starts again.
+    /// Runs a worker thread: waits for the lead, reads and serves until it gives up the lead, serves that request, and starts
+    /// again.
     private func work(_ source: some RequestSource) {
         source.prepareThread()
         guard let buffer = source.makeBuffer() else { return }
@@ -76,7 +74,7 @@ final class WorkerPool: Sendable {
                     break
                 }
                 worker.isWatched = true
-                // Both must be in one order; otherwise each could miss what the other has just stored.
+                // Store and load must be in one order; otherwise each thread could miss what the other has just stored.
                 serving.store(number, ordering: .sequentiallyConsistent)
                 if watchmanSleeps.load(ordering: .sequentiallyConsistent) { wakeWatchman() }
                 source.serve(buffer, length)
@@ -86,7 +84,7 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// Returns false when the pool ends.
+    /// Waits for the lead. Returns false when the pool ends.
     private func becomeLeader() -> Bool {
         let mustEnd = state.withLock { state in
             state.idle += 1
@@ -100,18 +98,17 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// Another thread reads from now on.
+    /// Lets another thread read from now on.
     fileprivate func passLead() {
         let mustAdd = state.withLock { $0.idle == 0 && $0.threads.count < limit && !$0.isEnding }
         if mustAdd {
-            // Without a new thread the lead waits for the first free one.
+            // If no thread can be made, the lead waits for the first free one.
             do { try addWorker() } catch {}
         }
         lead.signal()
     }
 
-    /// The request of that number is no longer watched. Returns false if the watchman has already
-    /// given the lead to another thread.
+    /// Ends the watch over the request of that number. Returns false if the watchman has already given the lead to another thread.
     fileprivate func endWatch(_ number: UInt64) -> Bool {
         serving.compareExchange(expected: number, desired: 0, ordering: .acquiringAndReleasing).exchanged
     }
@@ -129,8 +126,7 @@ final class WorkerPool: Sendable {
         if watchmanSleeps.exchange(false, ordering: .acquiringAndReleasing) { watchGate.advance() }
     }
 
-    /// Sleeps while nothing happens; otherwise checks every few milliseconds whether the leader is
-    /// stuck in one request.
+    /// Sleeps while nothing happens; otherwise checks every few milliseconds whether the leader is stuck in one request.
     private func watch() {
         var last: UInt64 = 0
         var quiet = 0
@@ -175,7 +171,7 @@ final class Worker {
         if !isWatched || pool.endWatch(ticket) { pool.passLead() }
     }
 
-    /// For code that is about to be slow; does nothing on threads that do not serve requests.
+    /// Hands over the lead before slow code; does nothing on threads that do not serve requests.
     static func willBeSlow() {
         guard let pointer = current.pointer else { return }
         // Unmanaged: the thread keeps its worker until it has taken the pointer away.
@@ -190,13 +186,13 @@ final class Worker {
     private static let current = ThreadLocal()
 }
 
-/// Where requests come from and how they are served; the pool does not know their form.
+/// A source of requests, which also serves them; the pool does not know their form.
 protocol RequestSource: Sendable {
     func prepareThread()
     func makeBuffer() -> UnsafeMutableRawBufferPointer?
-    /// The length of one request, which has been taken note of; 0 to try again; nil at the end.
+    /// Receives one request, takes note of it and returns its length; 0 to try again, nil at the end.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int?
-    /// Whether its kind of request may take long.
+    /// Whether a request of its kind may take long.
     func isSlow(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int) -> Bool
     func serve(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int)
 }
