@@ -1,10 +1,10 @@
 import PurgeCommandLine
 import PurgeModel
 
-/// `purgefs backup audit` as text: findings first, the worst before the others.
+/// The text of `purgefs backup audit`, with the worst findings first.
 struct BackupAuditText {
     let report: BackupAuditReport
-    /// Whether all files of a finding are listed, and not only the first.
+    /// Whether all files of a finding are listed, and not only the first ones.
     let isVerbose: Bool
 
     private static let most = 5
@@ -62,7 +62,7 @@ struct BackupAuditText {
         return "    \(size.isEmpty ? "" : size + "  ")\(Self.shortened(VisibleText.of(name), to: room))\(tail)"
     }
 
-    /// The end of a path says more than its beginning.
+    /// Cuts a text at its beginning, because the end of a path says more.
     private static func shortened(_ text: String, to count: Int) -> String {
         text.count <= count ? text : "..." + text.suffix(max(0, count - 3))
     }

@@ -38,7 +38,7 @@ struct BackupCreateCommand {
         }
     }
 
-    /// A signal ends this at once: there is nothing to remove.
+    /// Writes the backup to standard output. A signal ends this at once, because there is nothing to remove.
     private func stream(_ target: BackupTarget) throws(CommandFailure) -> BackupSummary {
         guard isatty(STDOUT_FILENO) != 1 else {
             throw .usage("--output -: an archive is not written to a terminal; redirect it, or name a directory")
@@ -50,7 +50,7 @@ struct BackupCreateCommand {
         } catch { throw CommandFailure(Self.what, error) }
     }
 
-    /// A duplicate, so that standard output itself stays open.
+    /// Returns a duplicate, so that standard output itself stays open.
     private static func standardOutput() throws(StoreError) -> FileDescriptor {
         do throws(Errno) {
             return try System.duplicate(STDOUT_FILENO)
@@ -72,7 +72,7 @@ struct BackupCreateCommand {
     }
 }
 
-/// A summary as it is printed.
+/// A summary in the form of the JSON output.
 struct BackupSummaryText: Encodable {
     struct Omission: Encodable {
         var path: String

@@ -16,7 +16,7 @@ struct BackupCreation {
     static let archiveName = "data.tar"
     static let kind = UnfinishedDirectory.Kind(what: "the backup", suffix: ".unfinished-backup")
 
-    /// Makes a directory with manifest.json and data.tar, which appears only when it is complete.
+    /// Makes a directory with manifest.json and data.tar. It appears only when it is complete.
     func run(to directory: String) throws(StoreError) -> BackupSummary {
         let unfinished = try UnfinishedDirectory(for: directory, Self.kind)
         do throws(StoreError) {
@@ -56,8 +56,8 @@ struct BackupCreation {
         return BackupSummary(totals, omissions.list)
     }
 
-    /// Writes one archive, which begins with the manifest. So everything is read twice: for the checksums, and for the
-    /// data. `file` need not be seekable.
+    /// Writes one archive that begins with the manifest. So everything is read twice, for the checksums and for the data. `file`
+    /// need not be seekable.
     func run(to file: FileDescriptor, named name: String) throws(StoreError) -> BackupSummary {
         let spool = try Spool.make()
         let manifest = try ManifestWriter(header, to: spool, path: try Spool.directory(), isSpooled: true)
@@ -76,7 +76,7 @@ struct BackupCreation {
         return BackupSummary(totals, omissions.list)
     }
 
-    /// Everything must be as it was when the manifest was made.
+    /// Reads everything again, which must be unchanged since the manifest was made.
     private func readAgain(into archive: ArchiveWriter, _ manifest: ManifestReader) throws(StoreError) {
         progress.begin()
         var omissions = Omissions()
@@ -115,10 +115,10 @@ struct BackupCreation {
     }
 }
 
-/// What a backup has, and what it has not.
+/// The entries that a backup contains and leaves out.
 struct BackupSummary: Sendable {
     struct Omission: Sendable {
-        /// For people: bytes that are not UTF-8 are U+FFFD.
+        /// The path for people: bytes that are not UTF-8 are U+FFFD.
         var path: String
         var reason: BackupExclusion
         var bytes: ByteCount
@@ -146,10 +146,10 @@ extension BackupSummary.Omission {
     }
 }
 
-/// What is left out: a folder once, with the sum of what is in it.
+/// The omitted entries. A folder is listed once, with the sum of its contents.
 struct Omissions {
     private(set) var list: [ManifestOmission] = []
-    /// Files with several names, and what the first of them is part of.
+    /// Hard-linked files, with the index of the first omission that each is part of.
     private var linked: [FileIdentity: (index: Int, bytes: Int64)] = [:]
 
     mutating func add(_ entry: WalkedEntry) {
@@ -166,7 +166,7 @@ struct Omissions {
         }
     }
 
-    /// Counts each once, unless it is in the backup under another name.
+    /// Counts each hard-linked file once, unless it is in the backup under another name.
     mutating func addLinkedFiles(unless isInBackup: (FileIdentity) -> Bool) {
         for (file, first) in linked where !isInBackup(file) { list[first.index].bytes += first.bytes }
     }

@@ -2,7 +2,7 @@ import Glibc
 import PurgeStore
 import PurgeSystem
 
-/// A backup that is to be restored: a directory, or an archive that begins with the manifest.
+/// A backup to be restored: a directory, or an archive that begins with the manifest.
 struct BackupInput {
     let manifest: ManifestReader
     let archive: ArchiveReader
@@ -10,7 +10,7 @@ struct BackupInput {
     /// The largest manifest that is kept while its archive is read: over ten million entries.
     private static let largestManifest: Int64 = 4 << 30
 
-    /// `-` is standard input.
+    /// Opens the backup at `path`, or standard input for `-`.
     init(_ path: String) throws(StoreError) {
         if path == "-" {
             // A duplicate, so that standard input itself stays open.

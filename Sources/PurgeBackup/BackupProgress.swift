@@ -1,7 +1,7 @@
 import PurgeStore
 import PurgeSystem
 
-/// How far a backup or a restoration has come. It ends the work when a signal has told this process to end.
+/// The progress of a backup or a restoration. It interrupts the work when a signal tells this process to end.
 package final class BackupProgress {
     private(set) var entries: Int64 = 0
     private(set) var bytes: Int64 = 0
@@ -10,10 +10,10 @@ package final class BackupProgress {
     private let show: (BackupProgress) -> Void
     private var calls = 0
 
-    /// `show` is called often, and decides itself how often it shows something.
+    /// Calls `show` often; that decides itself how often to show the progress.
     init(path: String, show: @escaping (BackupProgress) -> Void) { (self.path, self.show) = (path, show) }
 
-    /// So many bytes of the current entry are done.
+    /// Notes how many bytes of the current entry are done.
     func note(bytes now: Int64) throws(StoreError) {
         bytes += now - inEntry
         inEntry = now

@@ -5,30 +5,31 @@ import PurgeSystem
 
 /// Makes a new store from a backup (docs/BACKUP.md, Restoring).
 struct BackupRestoration {
-    /// What was restored.
+    /// The result of a restoration.
     struct Outcome {
         let header: BackupHeader
-        /// The new store, which is in use until this value is gone.
+        /// The new store, which is in use for the lifetime of this value.
         let store: Store
         let containerID: String
         let summary: BackupSummary
         let dropped: [DroppedPrivileges]
     }
 
-    /// Its name makes the directory no store as long as it is there.
+    /// The name of a file that keeps the directory from being taken for a store.
     private static let mark = "unfinished-restore"
     static let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished-restore")
 
     private let input: BackupInput
     private let progress: BackupProgress
 
-    /// `backup` is a directory, an archive, or `-` for standard input.
+    /// Opens `backup`: a directory, an archive, or `-` for standard input.
     init(_ backup: String, _ progress: BackupProgress) throws(StoreError) {
         input = try BackupInput(backup)
         self.progress = progress
     }
 
-    /// `path` must not exist, or be an empty directory. Until everything has been compared there is nothing there.
+    /// Restores to `path`, which must not exist, or must be an empty directory. Nothing appears there until everything
+    /// has been compared.
     func run(to path: String) throws(StoreError) -> Outcome {
         let unfinished = try UnfinishedDirectory(for: path, Self.kind)
         do throws(StoreError) {
@@ -94,13 +95,13 @@ struct BackupRestoration {
 }
 
 extension BackupSummary {
-    /// For the journal of the container that was backed up.
+    /// The summary for the journal of the container that was backed up.
     var note: BackupNote {
         BackupNote(bytes: bytes, entries: entries, leftOut: leftOutEntries)
     }
 }
 
-/// What the journal of a restored container begins with.
+/// The first event in the journal of a restored container.
 enum BackupEvent {
     static func restored(_ summary: BackupSummary, from header: BackupHeader) -> Event {
         Event(

@@ -61,7 +61,8 @@ struct BackupRestoreCommand {
         try work.list(comparison.unexpected.map(VisibleText.of))
     }
 
-    /// nil if the store that was backed up is gone, has another container now, or cannot be read.
+    /// Compares the result with the original. Returns nil if the original store is gone, has another container now,
+    /// or cannot be read.
     private func compare(_ outcome: BackupRestoration.Outcome) -> RestoreComparison? {
         let path = outcome.header.source
         guard Target.isStore(path) else { return nil }
@@ -71,7 +72,7 @@ struct BackupRestoreCommand {
             return try RestoreComparison(
                 of: source.files, with: outcome.store, work.progress("comparing", path: path))
         } catch {
-            // The caller reports it.
+            // The caller reports the signal.
             guard System.endSignal() == nil else { return nil }
             work.console.warn(
                 VisibleText.of("warning: \(path) cannot be compared with what was restored: ")
@@ -80,7 +81,7 @@ struct BackupRestoreCommand {
         }
     }
 
-    /// The files of a store, and what keeps it from being changed meanwhile.
+    /// Returns the files of a store, and the open store that keeps them from changing meanwhile.
     private func source(_ path: String) throws -> (files: BackupSource, store: Store?) {
         if let mount = Target.mount(ofStore: path) { return (try BackupSource(mount: mount), nil) }
         let store = try Store.openForReading(path)
@@ -111,10 +112,10 @@ struct RestoreText: Encodable {
     var bytes: ByteCount
     /// The store that was backed up.
     var source: String
-    /// What it has and the new one has not; nil if it is not there.
+    /// Entries that the source has and the new store does not; nil if the source is gone.
     var missing: [BackupSummaryText.Omission]?
     var unexpected: [String]?
-    /// Files without their set-user-ID, set-group-ID or capabilities; nil if there are none.
+    /// Files that have lost set-user-ID, set-group-ID or capabilities; nil if there are none.
     var dropped: [DroppedPrivileges]?
 
     init(_ outcome: BackupRestoration.Outcome, _ comparison: RestoreComparison?) {

@@ -8,12 +8,12 @@ struct BackupSource: Sendable {
     let root: FileDescriptor
     /// The mount point or the store, for messages.
     let path: String
-    /// Of a store: what it keeps is translated as a mount of this device would. nil for a mount.
+    /// The device of a store. Attributes and times are translated as a mount of this device would. nil for a mount.
     let device: Device?
     var isInStore: Bool { device != nil }
     private let mayOpenUp: Bool
 
-    /// Through a mount, so that what the device's state forbids is forbidden here.
+    /// Reads through a mount, so that the device's state forbids the same access as elsewhere.
     init(mount: String) throws(StoreError) {
         do throws(Errno) {
             root = try FileDescriptor.open(mount, O_RDONLY | O_DIRECTORY)
@@ -21,7 +21,7 @@ struct BackupSource: Sendable {
         (path, device, mayOpenUp) = (mount, nil, true)
     }
 
-    /// An ordinary directory, in which nothing changes.
+    /// Reads an ordinary directory, in which nothing is changed.
     init(directory: String) throws(StoreError) {
         do throws(Errno) {
             root = try FileDescriptor.open(directory, O_RDONLY | O_DIRECTORY)
@@ -29,7 +29,7 @@ struct BackupSource: Sendable {
         (path, device, mayOpenUp) = (directory, nil, false)
     }
 
-    /// In a store whose lock the caller has.
+    /// Reads a store whose lock the caller holds.
     init(_ store: Store, _ device: Device) {
         (root, path, self.device, mayOpenUp) = (store.container, store.path + "/container", device, true)
     }
@@ -61,20 +61,20 @@ struct BackupSource: Sendable {
             advice: "Nothing of the backup was kept. Try again when no program writes to it, or unmount the container.")
     }
 
-    /// In a mount, writes back the pages of an open file that a program has changed through a mapping: only then do
-    /// they change the time of modification and fill holes, and further changes are seen again from then on.
+    /// In a mount, writes back the pages of an open file that a program has changed through a mapping. Only then do they change
+    /// the modification time and fill holes; later changes are noticed again.
     func settle(_ file: FileDescriptor) throws(Errno) {
         if !isInStore { try System.sync(file.raw) }
     }
 
-    /// `body`, with a message for the user when it fails.
+    /// Runs `body`, and turns its error into a message for the user.
     func reading<Result>(
         _ inner: [UInt8], _ body: () throws(Errno) -> Result
     ) throws(StoreError) -> Result {
         do throws(Errno) { return try body() } catch { throw failure("it cannot be read", inner, error) }
     }
 
-    /// An entry of a folder for reading.
+    /// Opens an entry of a folder for reading.
     func open(_ name: RawText, in folder: FileDescriptor, _ status: FileStatus) throws(Errno) -> FileDescriptor {
         let flags = O_RDONLY | O_NONBLOCK | (status.isDirectoryFile ? O_DIRECTORY : 0)
         return try Self.open(name, in: folder, flags)
@@ -84,7 +84,7 @@ struct BackupSource: Sendable {
         try open(name, in: folder, O_RDONLY | O_DIRECTORY)
     }
 
-    /// Access times stay as they are, where that is allowed.
+    /// Opens an entry without changing its access time, where that is allowed.
     private static func open(
         _ name: UnsafePointer<CChar>, in folder: FileDescriptor, _ flags: Int32
     ) throws(Errno) -> FileDescriptor {
@@ -96,10 +96,10 @@ struct BackupSource: Sendable {
     }
 }
 
-// An ordinary user may have taken away their own permission to read an entry. It is given back for as long as reading
-// takes: of files anywhere, of folders only in a store, since an app sees those of a mount meanwhile.
+// An ordinary user may have removed their own permission to read an entry. It is restored while the entry is read: for files
+// anywhere, but for folders only in a store, since an app can see the folders of a mount meanwhile.
 extension BackupSource {
-    /// Runs `body`, which reads an entry by its name, and once more with permission if only that is missing.
+    /// Runs `body`, which reads an entry by its name. If only permission is missing, restores that and runs `body` again.
     func withAccess<Result>(
         to name: RawText, in folder: FileDescriptor, _ status: FileStatus, _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
@@ -115,7 +115,7 @@ extension BackupSource {
         return try body()
     }
 
-    /// An entry of a folder for reading, which can be read until the result is destroyed.
+    /// Opens an entry of a folder for reading. It stays readable until the result is destroyed.
     func openUp(
         _ name: RawText, in folder: FileDescriptor, _ status: FileStatus
     ) throws(Errno) -> OpenedEntry {
@@ -131,12 +131,12 @@ extension BackupSource {
         }
     }
 
-    /// Whether `openUp` changes its mode.
+    /// Whether `openUp` changes the entry's mode.
     func isClosed(_ status: FileStatus) -> Bool {
         geteuid() != 0 && openMode(of: status).map { $0 != status.st_mode & 0o7777 } ?? false
     }
 
-    /// nil for what is not opened up.
+    /// Returns the mode for reading the entry, or nil if it may not be opened up.
     private func openMode(of status: FileStatus) -> mode_t? {
         guard status.st_uid == geteuid(), mayOpenUp else { return nil }
         let mode = status.st_mode & 0o7777
@@ -148,12 +148,12 @@ extension BackupSource {
     }
 
     private func close(_ name: RawText, in folder: FileDescriptor, _ status: FileStatus) {
-        // The owner may do that, since the mode could be changed before.
+        // The owner may do this, since the mode could be changed before.
         do throws(Errno) { try System.changeMode(at: folder.raw, name, status.st_mode & 0o7777) } catch {}
     }
 }
 
-/// An open entry that gets back its mode when this is destroyed, if it was opened up.
+/// An open entry. If it was opened up, it gets back its mode when this is destroyed.
 final class OpenedEntry {
     let descriptor: FileDescriptor
     private let mode: mode_t?
@@ -164,7 +164,7 @@ final class OpenedEntry {
 
     deinit {
         guard let mode else { return }
-        // The owner may do that, since the mode could be changed before.
+        // The owner may do this, since the mode could be changed before.
         do throws(Errno) { try System.changeMode(descriptor.raw, mode) } catch {}
     }
 }

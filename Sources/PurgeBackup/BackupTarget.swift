@@ -5,22 +5,22 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// A container whose files a backup reads: through its mount, or in a store whose lock this value has.
+/// A container whose files a backup reads, through its mount or in a store whose lock this value holds.
 struct BackupTarget {
     let source: BackupSource
-    /// Absolute.
+    /// The absolute path of the store.
     let storePath: String
     let device: Device
     /// nil for a mount.
     private let store: Store?
     private let journal: Journal?
     private let mount: String?
-    /// Why the journal will not say that there was a backup, if it will not.
+    /// Why the backup cannot be recorded in the journal, if so.
     let warning: String?
 
     var now: Instant { StoredClock.now(secondsAhead: device.clock) }
 
-    /// `what` begins a message: `cannot back up`.
+    /// Opens the target. `what` begins a message, such as `cannot back up`.
     init(_ target: Target, for what: String) throws(CommandFailure) {
         switch target {
         case .mount(let path): try self.init(mount: path, what)
@@ -48,7 +48,7 @@ struct BackupTarget {
         (store, journal, mount, warning) = (nil, nil, path, nil)
     }
 
-    /// A store that cannot be written to can be backed up, but its journal cannot say so.
+    /// Opens a store. An unwritable store can be backed up, but its journal cannot record that.
     private init(store path: String) throws(StoreError) {
         mount = nil
         let opened = try Self.open(path)
@@ -68,7 +68,7 @@ struct BackupTarget {
     private static func open(_ path: String) throws(StoreError) -> (store: Store, journal: Journal?) {
         do throws(StoreError) {
             let store = try Store.open(path, creating: false)
-            // Files can be read from a full disk, and a backup of them may be what is needed.
+            // Files can be read from a full disk, and backing them up may be the way out.
             let journal = try Journal.open(in: store, toleratingFullDisk: true)
             return (store, journal.openingFailure == nil ? journal : nil)
         } catch {
@@ -82,7 +82,7 @@ struct BackupTarget {
             created: now.iso8601, container: device.containerID, source: storePath, device: device.asSaved)
     }
 
-    /// When each file was last used, on the scale of real time, as the files' own times are.
+    /// Returns when each file was last used, in real time like the files' own times.
     func lastUses() throws(StoreError) -> [UInt64: Journal.LastUse] {
         let saved =
             if let journal { try journal.lastUses() } else { try JournalReader(storePath: storePath).lastUses() }
@@ -93,7 +93,7 @@ struct BackupTarget {
         }
     }
 
-    /// Has the journal say that there was a backup. A mount that is read-only cannot.
+    /// Records the backup in the journal. A read-only mount cannot.
     func note(_ summary: BackupSummary) throws(CommandFailure) {
         if let mount {
             do throws(Errno) {

@@ -5,24 +5,23 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// What the three commands of `purgefs backup` have in common.
+/// The common part of the three commands of `purgefs backup`.
 struct BackupWork {
     let invocation: Invocation
     var console: Console { invocation.console }
     var isVerbose: Bool { invocation.arguments.has(.verbose) }
     var asJSON: Bool { invocation.arguments.has(.json) }
 
-    /// The operands after the first, which says what to do.
+    /// The operands after the first, which names the command.
     var operands: [String] { Array(invocation.arguments.operands.dropFirst()) }
 
-    /// `create` and `audit` take one at most.
+    /// Returns the target of `create` or `audit`, which take at most one.
     func target() throws(CommandFailure) -> Target {
         if operands.count > 1 { throw .usage("unexpected operand '\(operands[1])'") }
         return try Target(operands.first)
     }
 
-    /// Runs `body`. A signal that is to end this process waits until the work asks for it, so that what is half done can
-    /// be removed.
+    /// Runs `body`. A signal to end this process waits until the work asks for it, so that unfinished results can be removed.
     func run<Result>(
         _ what: String, _ body: () throws(StoreError) -> Result
     ) throws(CommandFailure) -> Result {
@@ -40,8 +39,8 @@ struct BackupWork {
         }
     }
 
-    /// After `run`: from here on a signal ends this process at once. One that has arrived since the work was done does so
-    /// now, and the user is told what is there nevertheless.
+    /// Lets signals end this process at once again, after `run`. If one has arrived since the work was done, this throws, with a
+    /// message about the finished work.
     func endWaiting(_ done: String) throws(CommandFailure) {
         if let signal = System.endSignal() {
             throw CommandFailure(status: ExitStatus.signal + signal, message: VisibleText.of("interrupted; \(done)"))
@@ -51,19 +50,19 @@ struct BackupWork {
         }
     }
 
-    /// On standard error, if that is a terminal and it takes more than a second.
+    /// Returns a progress line on standard error, shown if that is a terminal and the work takes more than a second.
     func progress(_ word: String, path: String) -> BackupProgress {
         ProgressLine.progress(word, path: path)
     }
 
-    /// Some lines, or all of them with --verbose.
+    /// Prints some lines, or all of them with --verbose.
     func list(_ lines: [String], most: Int = 10) throws(CommandFailure) {
         for line in isVerbose ? lines[...] : lines.prefix(most) { try console.print("  \(line)") }
         if !isVerbose, lines.count > most { try console.print("  and \(lines.count - most) more (--verbose)") }
     }
 }
 
-/// One line on standard error that is written over every second, and removed in the end.
+/// One line on standard error that is overwritten every second, and removed at the end.
 package final class ProgressLine {
     private var due = System.uptime() + 1_000_000_000
     private var isShown = false
@@ -75,7 +74,7 @@ package final class ProgressLine {
         write("\r\(text)\u{1B}[K")
     }
 
-    /// Shown if standard error is a terminal and it takes more than a second.
+    /// Returns a progress line, shown if standard error is a terminal and the work takes more than a second.
     package static func progress(_ word: String, path: String) -> BackupProgress {
         guard isatty(STDERR_FILENO) == 1 else { return BackupProgress(path: path) { _ in } }
         let line = ProgressLine()

@@ -4,7 +4,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// Walks a container and adds up what a backup of it would contain.
+/// Walks a container and adds up the contents of a backup of it.
 struct ContainerAudit {
     private let source: BackupSource
     /// When each file was last used, by inode, as far as that is known.
@@ -37,7 +37,7 @@ struct ContainerAudit {
             lastUse: use)
     }
 
-    /// As an app sees it; nil where the store does not tell.
+    /// Returns the creation date as an app sees it, or nil if the store does not have it.
     private func created(_ entry: WalkedEntry) -> Instant? {
         guard let name = entry.name else { return nil }
         do throws(Errno) {
@@ -48,7 +48,7 @@ struct ContainerAudit {
         } catch { return nil }
     }
 
-    /// A mount tells it by an attribute only.
+    /// Returns the creation date in a mount, which shows it only as an attribute.
     private static func creationDate(_ folder: Int32, _ name: RawText) throws(Errno) -> Instant? {
         let text = try System.attribute(at: folder, name, creationDateKey, limit: 64)
         let form = Date.ISO8601FormatStyle(includingFractionalSeconds: true)

@@ -5,10 +5,10 @@ import PurgeSystem
 
 /// An entry of a container, as a walk finds it.
 struct WalkedEntry {
-    /// Relative to the container; empty for the container itself.
+    /// The path relative to the container; empty for the container itself.
     let path: [UInt8]
     let folder: FileDescriptor
-    /// Its name in `folder`; nil if it is `folder` itself.
+    /// The name in `folder`; nil for `folder` itself.
     let name: RawText?
     let status: FileStatus
     let placement: BackupPlacement
@@ -16,21 +16,21 @@ struct WalkedEntry {
     var kind: mode_t { status.kind }
 }
 
-/// Visits everything in a container: each folder before what is in it, and its entries in the order of their names'
-/// bytes. What is removed meanwhile is not visited.
+/// Visits everything in a container: each folder before its contents, and entries in the byte order of their names. Entries
+/// removed meanwhile are not visited.
 struct ContainerWalk {
     let source: BackupSource
-    /// Which entries' own flags are read.
+    /// The entries whose own flags are read.
     enum Flags {
-        /// None: every placement is that of an entry without one.
+        /// None: every entry is placed as if it had no flag.
         case none
-        /// Those that decide whether the entry is in a backup.
+        /// The entries whose flag decides whether they are in a backup.
         case deciding
         case all
     }
     var flags = Flags.deciding
 
-    /// Returns whether what is in a folder is to be visited.
+    /// Visits an entry. Returns whether the contents of a folder are to be visited.
     typealias Visit = (WalkedEntry) throws(StoreError) -> Bool
 
     private struct Folder {
@@ -43,14 +43,14 @@ struct ContainerWalk {
 
     private struct Level {
         let folder: Folder
-        /// The next one last.
+        /// The remaining names, the next one last.
         var names: [RawText]
     }
 
     func run(_ visit: Visit) throws(StoreError) {
         var levels = [try begin(visit)]
         while let last = levels.indices.last {
-            // No copy of the level is made: it would share its names, and removing one would copy them all.
+            // Works in place: a copy of the level would share its names, and removing one would copy them all.
             guard let name = levels[last].names.popLast() else {
                 levels.removeLast()
                 continue
@@ -77,7 +77,7 @@ struct ContainerWalk {
         return Level(folder: folder, names: try visit(entry) ? names : [])
     }
 
-    /// nil for what is gone.
+    /// Finds an entry; returns nil if it is gone.
     private func find(_ name: RawText, in folder: Folder) throws(StoreError) -> WalkedEntry? {
         let bytes = name.dropLast().map { UInt8(bitPattern: $0) }
         let path = PathForm.joined(folder.path, bytes)
@@ -97,7 +97,7 @@ struct ContainerWalk {
         } catch .noEntry { return nil } catch { throw source.failure("it cannot be read", path, error) }
     }
 
-    /// nil for a folder that is gone.
+    /// Opens a folder; returns nil if it is gone.
     private func descend(_ entry: WalkedEntry) throws(StoreError) -> Level? {
         guard let name = entry.name else { return nil }
         do throws(Errno) {
@@ -110,9 +110,9 @@ struct ContainerWalk {
         }
     }
 
-    /// In reverse order.
+    /// Returns the names in reverse order.
     private static func names(of folder: FileDescriptor) throws(Errno) -> [RawText] {
-        // Another descriptor, because the position of one is kept.
+        // A second descriptor, because a descriptor keeps its position.
         try BackupSource.openFolder(".", in: folder).names().sorted { left, right in strcmp(left, right) > 0 }
     }
 }

@@ -1,21 +1,21 @@
 import Glibc
 
-/// What a file that was restored has lost: rights of other users, which root would bring into a store that belongs to somebody
-/// else. A backup may be made by an attacker.
+/// The privileges that a restored file has lost. They are rights of other users, which root would bring into a store that belongs
+/// to somebody else; an attacker may have made the backup.
 struct DroppedPrivileges: Sendable, Encodable {
-    /// For people: bytes that are not UTF-8 are U+FFFD.
+    /// The path for people: bytes that are not UTF-8 are U+FFFD.
     let path: String
     /// `set-user-ID`, `set-group-ID`, `security.capability`.
     private(set) var privileges: [String] = []
 
     private static let capability = "security.capability"
 
-    /// Attributes of a file without those that give rights.
+    /// Returns a file's attributes without the ones that give rights.
     static func without(_ attributes: [CopySource.Attribute]) -> [CopySource.Attribute] {
         attributes.filter { !$0.name.elementsEqual(capability.utf8) }
     }
 
-    /// Takes them from `record`, which is a file's; nil if it has none.
+    /// Removes the privileges from a file's `record`; returns nil if it has none.
     init?(from record: inout EntryRecord) {
         path = record.place
         for (bit, name) in [(S_ISUID, "set-user-ID"), (S_ISGID, "set-group-ID")] where record.mode & bit != 0 {

@@ -2,10 +2,10 @@ import Glibc
 import PurgeStore
 import PurgeSystem
 
-/// Room for a small file, twice.
+/// Two buffers for a small file each.
 final class FileBuffers {
-    /// A file of more than this is copied piece by piece, and a change to it ends the backup. The log of a SQLite
-    /// database, which each transaction changes, is smaller: it has 4 MiB in most cases.
+    /// The largest small file. A larger one is copied in pieces, and a change to it ends the backup. The log of a SQLite
+    /// database, which each transaction changes, is usually smaller: 4 MiB.
     static let size = 8 << 20
     static let chunk = 1 << 20
 
@@ -20,9 +20,9 @@ final class FileBuffers {
 
 // The data of files.
 extension EntryReader {
-    /// nil if it changed; then nothing of it was given to `sink`. A program may change it through a mapping, which no
-    /// time of modification tells before the kernel has written the pages back. So it is read twice, and if both are
-    /// equal it was like that in the moment between.
+    /// Reads a small file. Returns nil if it changed; `sink` then got none of it. A program may change the file through a
+    /// mapping, which the modification time shows only once the kernel has written the pages back. So the file is read twice. If
+    /// both copies are equal, the file had this content at the moment in between.
     func readSmall(_ file: OpenFile, into sink: some EntrySink) throws(StoreError) -> Checksum? {
         let size = Int(file.record.size)
         let whole = UnsafeMutableRawBufferPointer(rebasing: buffers.first[..<size])
@@ -55,7 +55,7 @@ extension EntryReader {
         return checksum
     }
 
-    /// Returns false for a file that has become shorter.
+    /// Returns false if the file has become shorter.
     private static func fill(_ buffer: UnsafeMutableRawBufferPointer, _ file: FileDescriptor) throws(Errno) -> Bool {
         var end = 0
         while end < buffer.count {
@@ -91,7 +91,7 @@ extension EntryReader {
         return first == 0 && memcmp(start, start + 1, bytes.count - 1) == 0
     }
 
-    /// Piece by piece. A change ends the backup, since a part of it is in the archive already.
+    /// Reads a large file in pieces. A change ends the backup, since a part of the file is already in the archive.
     func readLarge(_ file: OpenFile, into sink: some EntrySink) throws(StoreError) -> Checksum? {
         try begin(file.record, sink)
         let checksum = try copy(file, into: sink)

@@ -2,31 +2,31 @@ import Glibc
 import PurgeStore
 import PurgeSystem
 
-/// Reads the entries of a container that go into a backup, and hands them to a sink.
+/// Reads the entries of a container for a backup, and passes them to a sink.
 final class EntryReader {
     let source: BackupSource
     let progress: BackupProgress
     let buffers = FileBuffers()
-    /// What has several names and is in the backup already.
+    /// Hard-linked files already in the backup.
     private var linked: [FileIdentity: LinkedFile] = [:]
 
-    /// An open file, with what a backup keeps of it beside its data.
+    /// An open file, with the other parts that a backup keeps of it.
     struct OpenFile {
         let descriptor: FileDescriptor
         let status: FileStatus
         let record: EntryRecord
     }
 
-    /// A file with several names, as it was when its data was read.
+    /// A hard-linked file, as it was when its data was read.
     private struct LinkedFile {
-        /// The entry of a further name, without its path.
+        /// The entry for a further name, without its path.
         let further: EntryRecord
         let status: FileStatus
     }
 
     init(_ source: BackupSource, _ progress: BackupProgress) { (self.source, self.progress) = (source, progress) }
 
-    /// nil if the entry is gone before anything of it was read.
+    /// Reads an entry; returns nil if it is gone before any of it was read.
     func read(_ entry: WalkedEntry, into sink: some EntrySink) throws(StoreError) -> ManifestEntry? {
         if entry.kind == S_IFREG { return try readFile(entry, into: sink) }
         let record: EntryRecord
@@ -37,11 +37,11 @@ final class EntryReader {
         return ManifestEntry(record, data: nil)
     }
 
-    /// Whether a file is in the backup under one of its names. Known for files with several.
+    /// Whether a hard-linked file is in the backup under one of its names.
     func has(_ file: FileIdentity) -> Bool { linked[file] != nil }
 
-    /// A small file that changes while it is read is read again; programs write most files in much less time than this
-    /// takes.
+    /// How often a small file that changes while it is read is read again. Programs write most files in much less
+    /// time than this takes.
     private static let attempts = 100
 
     private func readFile(_ entry: WalkedEntry, into sink: some EntrySink) throws(StoreError) -> ManifestEntry? {
@@ -53,11 +53,11 @@ final class EntryReader {
             } catch .noEntry { return nil } catch .stale, Errno(ELOOP), .noSuchAddressOrDevice { continue } catch {
                 throw source.failure("it cannot be read", entry.path, error)
             }
-            // It may have been replaced since the walk has seen it.
+            // The file may have been replaced since the walk saw it.
             if let found = try readFurtherName(entry, file.status, into: sink) { return found }
             let isSmall = file.status.st_size <= FileBuffers.size
             guard let data = try isSmall ? readSmall(file, into: sink) : readLarge(file, into: sink) else { continue }
-            // Not before it is in the archive: what comes later is a link to it.
+            // Noted only once it is in the archive, because later names become links to it.
             note(file)
             return ManifestEntry(file.record, data: data)
         }
@@ -73,7 +73,7 @@ final class EntryReader {
         try sink.begin(record)
     }
 
-    /// libarchive reads no header of more than 1 MiB.
+    /// The limit of all attributes together. libarchive reads no header of more than 1 MiB.
     private static let mostAttributes = 900 << 10
 
     func changed(_ path: [UInt8]) -> StoreError { source.changed(path) }
@@ -105,7 +105,7 @@ extension EntryReader {
         return record
     }
 
-    /// ESTALE for anything but a file.
+    /// Opens a regular file; throws ESTALE for anything else.
     private func open(_ entry: WalkedEntry) throws(Errno) -> OpenFile {
         guard let name = entry.name else { throw .noEntry }
         var translated = EntryRecord(path: entry.path, kind: .file)
@@ -130,7 +130,7 @@ extension EntryReader {
         return OpenFile(descriptor: descriptor, status: status, record: record)
     }
 
-    /// A mount has translated them already.
+    /// Translates the times of an entry in a store. A mount has already done so.
     private func takeTimes(
         _ record: inout EntryRecord, _ status: FileStatus, _ folder: Int32, _ name: RawText?
     ) throws(Errno) {
@@ -152,14 +152,14 @@ extension EntryReader {
     }
 }
 
-// Files with several names.
+// Hard-linked files.
 extension EntryReader {
-    /// A file that is in the backup under another name already is a hard link to that one; nil for any other.
+    /// Reads a file that is already in the backup under another name as a hard link to that name. Returns nil for any other file.
     private func readFurtherName(
         _ entry: WalkedEntry, _ status: FileStatus, into sink: some EntrySink
     ) throws(StoreError) -> ManifestEntry? {
         guard status.st_nlink > 1, let first = linked[FileIdentity(status)] else { return nil }
-        // Either it has been written to, or it is another file that was given the same inode number.
+        // Either the file was written to, or another file has the same inode number now.
         guard status.hasSameData(as: first.status) else { throw changed(entry.path) }
         var record = first.further
         record.path = entry.path
@@ -178,12 +178,12 @@ extension EntryReader {
 }
 
 extension FileStatus {
-    /// Writes change the time of modification.
+    /// Whether size and modification time are equal; every write changes the latter.
     func hasSameData(as other: FileStatus) -> Bool {
         st_size == other.st_size && st_mtim.tv_sec == other.st_mtim.tv_sec && st_mtim.tv_nsec == other.st_mtim.tv_nsec
     }
 
-    /// Everything else, too, changes that of the status.
+    /// Whether the change time is equal too, which every other change updates.
     func isUnchanged(since other: FileStatus) -> Bool {
         hasSameData(as: other) && st_ctim.tv_sec == other.st_ctim.tv_sec && st_ctim.tv_nsec == other.st_ctim.tv_nsec
     }

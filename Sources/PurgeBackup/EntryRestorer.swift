@@ -9,22 +9,22 @@ struct EntryRestorer {
     private let archive: ArchiveReader
     private let progress: BackupProgress
     private var finder: FolderFinder
-    /// Folders get their modes and times when everything is in them.
+    /// Folders get their modes and times when their contents are complete.
     private var folders: [RestoredFolder] = []
     private(set) var entries: Int64 = 0
     private(set) var bytes: Int64 = 0
     private let keepsPrivileges: Bool
     private(set) var dropped: [DroppedPrivileges] = []
 
-    /// `owner` is that of the new store.
+    /// Prepares restoring. `owner` owns the new store.
     init(_ input: BackupInput, into container: FileDescriptor, for owner: uid_t, _ progress: BackupProgress) {
-        // What an ordinary user restores belongs to that user, and gives others no rights but that user's.
+        // Files restored by an ordinary user belong to that user, so their privileges give no other user's rights.
         keepsPrivileges = geteuid() != 0 || owner == 0
         (manifest, archive, self.progress) = (input.manifest, input.archive, progress)
         finder = FolderFinder(container)
     }
 
-    /// Everything in the archive, which must be everything in the manifest.
+    /// Restores all entries of the archive, which must be the same as in the manifest.
     mutating func run() throws(StoreError) {
         while let name = try archive.next() {
             try progress.noteEntry()
@@ -40,7 +40,7 @@ struct EntryRestorer {
         try checkWhole()
     }
 
-    /// The archive as a whole, with what lies between its entries.
+    /// Checks the archive as a whole, including the bytes between its entries.
     private func checkWhole() throws(StoreError) {
         let totals = manifest.totals
         guard totals.entries == entries, totals.bytes == bytes else {
@@ -56,11 +56,11 @@ struct EntryRestorer {
         let mode: mode_t
         let accessed: timespec
         let modified: timespec
-        /// What is made in the folder would inherit it.
+        /// Set last, because entries made in the folder would inherit it.
         let defaultACL: [VisibleAttributes.Attribute]
     }
 
-    /// Times and modes of the folders, the inner ones first. After this nothing may be made in them.
+    /// Sets times and modes of the folders, the inner ones first. Nothing may be made in them after this.
     mutating func finish() throws(StoreError) {
         for folder in folders.reversed() {
             do throws(Errno) {
@@ -180,7 +180,7 @@ extension EntryRestorer {
         bytes = (ByteCount(bytes) + ByteCount(size)).bytes
         var record = record
         if !keepsPrivileges, let found = DroppedPrivileges(from: &record) { dropped.append(found) }
-        // Before the others, which may take all the room that there is for attributes.
+        // Set first, because the other attributes may take all the room for attributes.
         if hasHoles { try Self.making(record) { () throws(Errno) in try Self.markHoles(of: file) } }
         try setOwnerAndAttributes(record, of: file)
         try Self.making(record) { () throws(Errno) in
@@ -190,7 +190,7 @@ extension EntryRestorer {
         }
     }
 
-    /// Returns whether blocks of the file were passed over, too.
+    /// Copies the data. Also returns whether blocks of the file were skipped.
     private func copy(
         _ record: EntryRecord, _ expected: ManifestEntry, to file: FileDescriptor
     ) throws(StoreError) -> (Checksum, hasHoles: Bool) {
@@ -217,12 +217,12 @@ extension EntryRestorer {
         return (checksum, !written.areAll(of: record.size))
     }
 
-    /// As a mount does before a file gets its first hole. From the blocks that the file system says the file has, a scan
-    /// of the store cannot tell: those of the attributes count, too.
+    /// Records that the file has holes, as a mount does before a file gets its first hole. A scan of the store cannot tell from
+    /// the file's block count, which includes blocks for attributes.
     private static func markHoles(of file: FileDescriptor) throws(Errno) {
         do throws(Errno) {
             try System.setAttribute(at: file.raw, nil, ExtentRecord.key, ExtentRecord.ofHoles)
-        } catch .notSupported {}  // then it can be no store, which `Store.make` says
+        } catch .notSupported {}  // then it can be no store, which `Store.make` reports
     }
 
     private func write(
@@ -237,7 +237,7 @@ extension EntryRestorer {
         }
     }
 
-    /// What of a block is data and not a hole: all of it if `runs` is nil. Runs before its end are dropped.
+    /// Returns the parts of a block that are data and not holes: all of it if `runs` is nil. Drops the runs before the block's end.
     private static func parts(of block: Range<Int64>, _ runs: inout ArraySlice<Range<Int64>>?) -> [Range<Int64>] {
         guard let found = runs else { return [block] }
         let parts = found.prefix { $0.lowerBound < block.upperBound }.map { $0.clamped(to: block) }
@@ -245,7 +245,7 @@ extension EntryRestorer {
         return parts.filter { !$0.isEmpty }
     }
 
-    /// In order, and within the file.
+    /// Returns the runs as ranges, which must be in order and within the file.
     private func ranges(_ runs: [[Int64]], _ record: EntryRecord) throws(StoreError) -> [Range<Int64>] {
         var ranges: [Range<Int64>] = []
         for run in runs {
@@ -257,8 +257,8 @@ extension EntryRestorer {
         return ranges
     }
 
-    /// As `cp -a` does: only root can give files away, and attributes that only the system understands are set where
-    /// that is possible.
+    /// Sets owner and attributes as `cp -a` does: only root can give files away, and attributes of the system are set on a
+    /// best-effort basis.
     private func setOwnerAndAttributes(_ record: EntryRecord, of file: FileDescriptor) throws(StoreError) {
         try Self.making(record) { () throws(Errno) in
             try Ownership.give(file.raw, nil, record.owner, record.group)
@@ -291,7 +291,7 @@ extension EntryRestorer {
         }
     }
 
-    /// It is not compared with anything, so it may be no time at all.
+    /// Returns the access time. It is not compared with anything, so it may be invalid.
     private static func accessed(_ record: EntryRecord) -> timespec {
         var time = record.accessed
         if !(0..<1_000_000_000).contains(time.tv_nsec) { time.tv_nsec = 0 }
@@ -305,11 +305,11 @@ extension EntryRestorer {
     }
 }
 
-/// The blocks of a file up to the first that was passed over.
+/// The blocks of a file before the first that was skipped.
 private struct WrittenBlocks {
     private var count: Int64 = 0
 
-    /// In the order of the file.
+    /// Adds a part; parts come in the order of the file.
     mutating func add(_ part: Range<Int64>) {
         let first = part.lowerBound / ByteCount.block.bytes
         if first <= count { count = max(count, ByteCount(part.upperBound).blocks) }
@@ -318,9 +318,9 @@ private struct WrittenBlocks {
     func areAll(of size: Int64) -> Bool { count >= ByteCount(size).blocks }
 }
 
-/// Which paths an entry of a backup may have: it is hostile until this has been asked.
+/// Checks the paths of a backup's entries, which are hostile until then.
 enum RestorablePath {
-    /// Relative, without a way out of the container, and not in a place that is never backed up.
+    /// Whether the path is relative, stays in the container, and is not in a place that is never backed up.
     static func isAllowed(_ path: [UInt8]) -> Bool {
         if path.isEmpty { return true }
         let names = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -331,7 +331,7 @@ enum RestorablePath {
         return Place.at(path: path).tier == .persistent
     }
 
-    /// The path in the container of a name in the archive; nil for one that is not allowed.
+    /// Returns the path in the container for a name in the archive, or nil if it is not allowed.
     static func inContainer(_ name: [UInt8]) -> [UInt8]? {
         let folder = Array(ArchiveWriter.folder.utf8) + [UInt8(ascii: "/")]
         guard name.starts(with: folder) else { return nil }

@@ -1,9 +1,9 @@
 import Glibc
 import PurgeSystem
 
-/// Which parts of a file are not holes.
+/// The parts of a file that are not holes.
 enum FileRuns {
-    /// In order. Where the file system cannot tell, the whole file.
+    /// Returns the parts in order, or the whole file if the file system cannot tell.
     static func data(of file: Int32, size: Int64) throws(Errno) -> [Range<Int64>] {
         var runs: [Range<Int64>] = []
         var offset: Int64 = 0

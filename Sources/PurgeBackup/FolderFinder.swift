@@ -1,8 +1,8 @@
 import Glibc
 import PurgeSystem
 
-/// Finds the folders of a tree by their paths, never through a symbolic link. The last one is kept, because entries
-/// that follow each other are mostly in the same folder.
+/// Finds the folders of a tree by their paths, never through a symbolic link. Keeps the last folder open, because consecutive
+/// entries are mostly in the same one.
 struct FolderFinder {
     let root: FileDescriptor
     private var path: [UInt8] = []
@@ -30,7 +30,7 @@ struct FolderFinder {
             && path.starts(with: folder)
     }
 
-    /// The folder above those in `inner`; nil if the one that is kept has been closed.
+    /// Returns the folder above the kept one by as many levels as `inner` has names; nil if the kept folder is closed.
     private func ascended(_ inner: ArraySlice<UInt8>) throws(Errno) -> FileDescriptor? {
         var found = folder
         do throws(Errno) {
@@ -39,14 +39,14 @@ struct FolderFinder {
         } catch .accessDenied { return nil }
     }
 
-    /// The folder of an entry, and its name there.
+    /// Returns the folder of an entry, and its name there.
     mutating func place(of path: [UInt8]) throws(Errno) -> (folder: FileDescriptor, name: RawText) {
         let slash = path.lastIndex(of: UInt8(ascii: "/"))
         let parent = slash.map { Array(path[..<$0]) } ?? []
         return (try folder(at: parent), PathForm.raw(path[(slash.map { $0 + 1 } ?? 0)...]))
     }
 
-    /// Whether something is there.
+    /// Whether there is an entry at the path.
     mutating func has(_ path: [UInt8]) throws(Errno) -> Bool {
         if path.isEmpty { return true }
         do throws(Errno) {

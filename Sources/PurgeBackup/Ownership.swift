@@ -4,20 +4,20 @@ import PurgeSystem
 
 /// The owner of a copy. As with `cp -a`, only root can give files away.
 enum Ownership {
-    /// The kernel says EINVAL of an owner who is not mapped into the user namespace of this process, but EINVAL has other
-    /// meanings too; when it makes a file for such an owner, it says EOVERFLOW.
+    /// The error for an owner not mapped into the user namespace of this process. The kernel answers chown(2) with EINVAL, which
+    /// has other meanings too; when it makes a file for such an owner, it answers EOVERFLOW.
     static let unmapped = Errno(EOVERFLOW)
     private static let reason = "its owner or group is not mapped into this user namespace"
     private static let advice =
         "/proc/self/uid_map and gid_map say who is: do this outside of the namespace, map them into it "
         + "(unshare --map-auto), or change the owner first (chown)."
 
-    /// The failure that says so, of what could not be done.
+    /// Returns the error for an unmapped owner.
     static func failure(_ what: String, path: String) -> StoreError {
         StoreError("\(what): \(reason)", path: path, advice: advice)
     }
 
-    /// `name` in `file`, or `file` itself.
+    /// Changes the owner of `name` in `file`, or of `file` itself.
     static func give(_ file: Int32, _ name: RawText?, _ owner: uid_t, _ group: gid_t) throws(Errno) {
         guard geteuid() == 0 else { return }
         do throws(Errno) {
@@ -26,7 +26,7 @@ enum Ownership {
         } catch .invalid { throw areAllMapped ? .invalid : unmapped }
     }
 
-    /// As outside of user namespaces (user_namespaces(7)).
+    /// Whether all owners are mapped, as they are outside of user namespaces (user_namespaces(7)).
     private static var areAllMapped: Bool {
         ["uid_map", "gid_map"].allSatisfy { map in
             do throws(Errno) {

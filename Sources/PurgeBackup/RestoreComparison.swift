@@ -3,34 +3,34 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// What a container has that a container restored from its backup has not.
+/// The entries of a container that a container restored from its backup lacks.
 struct RestoreComparison {
     enum Reason: Hashable, Sendable {
         case leftOut(BackupExclusion)
-        /// Nothing keeps it out of a backup: it was made after this one.
+        /// Nothing excludes the entry: it was made after the backup.
         case newer
     }
 
     struct Missing: Sendable {
-        /// For people: bytes that are not UTF-8 are U+FFFD.
+        /// The path for people: bytes that are not UTF-8 are U+FFFD.
         var path: String
         var reason: Reason
         var bytes = ByteCount.zero
         var entries: Int64 = 0
     }
 
-    /// A folder stands for everything in it that is missing.
+    /// Missing entries. A folder stands for everything missing in it.
     private(set) var missing: [Missing] = []
-    /// Paths that are excluded from backups now, but were restored; a folder stands for everything in it.
+    /// Paths that are excluded from backups now, but were restored. A folder stands for everything in it.
     private(set) var unexpected: [String] = []
 
-    /// The last item of each kind: what it stands for is visited right after it.
+    /// The last item of each kind. The entries that it stands for are visited right after it.
     private var excluded: (item: Missing, index: Int?)?
     private var newer: (path: [UInt8], index: Int)?
     private var lastUnexpected: [UInt8]?
     private var counted: Set<FileIdentity> = []
 
-    /// Folders that a new container has, whatever was restored.
+    /// Folders that every new container has.
     private static let layout = Set(Store.folders.map { Array($0.utf8) } + [[]])
 
     init(of source: BackupSource, with restored: Store, _ progress: BackupProgress) throws(StoreError) {
@@ -87,7 +87,7 @@ struct RestoreComparison {
         return missing.count - 1
     }
 
-    /// Files are counted once, whatever number of names they have.
+    /// Counts an entry. A hard-linked file counts once.
     private mutating func count(_ entry: WalkedEntry, at index: Int) {
         missing[index].entries += 1
         guard entry.kind == S_IFREG else { return }

@@ -3,14 +3,14 @@ import PurgeStore
 import PurgeSystem
 
 extension StoreError {
-    /// `reason` is the dynamic linker's.
+    /// Returns the error for a missing libarchive. `reason` is the dynamic linker's.
     static func withoutArchives(_ what: String, _ path: String, _ reason: UnsafePointer<CChar>) -> StoreError {
         StoreError(
             "\(what): libarchive cannot be loaded", path: path,
             advice: "\(String(cString: reason)). On Debian and Ubuntu, install libarchive13 (or libarchive13t64).")
     }
 
-    /// A system call on a backup failed, or on what is made from one: what it is about is no store yet.
+    /// Returns the error for a failed system call on a backup, or on the result of restoring it, which is no store yet.
     static func ofBackup(_ what: String, path: String, _ error: Errno) -> StoreError {
         var failure = StoreError.failed(what, path: path, error)
         switch error {

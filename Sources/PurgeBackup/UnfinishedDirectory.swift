@@ -2,26 +2,24 @@ import Glibc
 import PurgeStore
 import PurgeSystem
 
-/// A directory that is made beside the place where it is to be, in another one with a hidden name (the workshop), and gets
-/// its own name when it is complete. What a killed process has left under the hidden name is removed by the next one that
-/// makes the same directory.
+/// A directory that is made in a hidden directory (the workshop) beside its final place, and gets its own name when it is
+/// complete. If a process is killed and leaves a workshop, the next process that makes the same directory removes it.
 ///
-/// Whoever makes or removes the workshop has its lock (flock), and has seen after taking it that the name still leads to
-/// it. So no process removes what another one is making, and of several that make the same directory at the same time
-/// one succeeds.
+/// A process that makes or removes the workshop holds its lock (flock), and has checked after locking that the name still leads
+/// to it. So no process removes what another is making, and of several that make the same directory at once only one succeeds.
 ///
-/// The place may belong to another user, who can exchange the workshop for another directory at any time. So it is only
-/// used if it is this user's alone, and everything in it is reached by its descriptor. Nobody else can change a name in
-/// there: what is made in it, removed from it and given away is certain. The owner of the place reaches the directory
-/// when it leaves the workshop, and not before.
+/// The final place may belong to another user, and its owner can exchange the workshop for another directory at any time. So the
+/// workshop is used only if it is this user's alone, and everything in it is reached by its descriptor. Since nobody else can
+/// change names in there, no entry can be exchanged before it is removed or given away. The owner of the place can reach the
+/// directory only when it leaves the workshop.
 final class UnfinishedDirectory {
-    /// Where it is to be; absolute.
+    /// The final place; an absolute path.
     let path: String
-    /// Where it is made.
+    /// The place where it is made.
     var workPath: String { "\(parentPath == "/" ? "" : parentPath)/\(workName)/\(Self.innerName)" }
-    /// What is made. Has a lock as long as it is open.
+    /// The unfinished directory. Its descriptor holds a lock while it is open.
     let descriptor: FileDescriptor
-    /// Has the lock as long as it is open.
+    /// The workshop. Its descriptor holds the lock while it is open.
     private let workshop: FileDescriptor
     private static let innerName = "purgefs-unfinished"
     private let parent: FileDescriptor
@@ -29,7 +27,7 @@ final class UnfinishedDirectory {
     private let name: String
     private let workName: String
 
-    /// An empty directory.
+    /// An empty directory that existed before.
     struct Before: Sendable {
         let owner: uid_t
         let group: gid_t
@@ -39,16 +37,16 @@ final class UnfinishedDirectory {
             (owner, group, mode) = (status.st_uid, status.st_gid, status.st_mode & 0o7777)
         }
     }
-    /// What was there before, if anything.
+    /// The directory that was at the final place, if any.
     let before: Before?
 
-    /// What is made.
+    /// The kind of directory that is made, for messages and hidden names.
     struct Kind: Sendable {
         var what: String
         var suffix: String
     }
 
-    /// `given` must not exist, or be an empty directory that is not the current one.
+    /// Makes the workshop. `given` must not exist, or must be an empty directory that is not the current one.
     init(for given: String, _ kind: Kind) throws(StoreError) {
         do throws(Errno) {
             path = try System.resolvedOrParent(given)
@@ -62,7 +60,7 @@ final class UnfinishedDirectory {
         let workshop = try Self.make(workName, in: parent, given, kind)
         self.workshop = workshop
         do throws(StoreError) {
-            // Another process may have made the whole of it meanwhile.
+            // Another process may have made the complete directory meanwhile.
             _ = try Self.checkPlace(name, in: parent, given, kind)
             descriptor = try Self.makeInner(in: workshop, given, kind)
         } catch {
@@ -107,15 +105,15 @@ final class UnfinishedDirectory {
         } catch { throw .ofBackup("\(kind.what) cannot be made", path: given, error) }
     }
 
-    /// Whether it is the working directory of this process, and so most likely of the shell that has called it.
+    /// Whether it is the working directory of this process, and so probably of the calling shell.
     private static func isCurrent(_ status: FileStatus) -> Bool {
         do throws(Errno) {
             return FileIdentity(try System.status(at: AT_FDCWD, ".")) == FileIdentity(status)
         } catch { return false }
     }
 
-    /// It takes the place of that directory, so it belongs to the same user, who cannot reach it yet; it stays that user's
-    /// alone. If it cannot be given away (a user namespace), it is still usable now.
+    /// Gives the directory to the owner of the one that it replaces. The owner cannot reach it yet, and nobody else can later. If
+    /// that fails (a user namespace), this process can still use it.
     private func giveToOwner() {
         guard geteuid() == 0, let before else { return }
         do throws(Errno) { try System.changeOwner(descriptor.raw, before.owner, before.group) } catch {}
@@ -145,7 +143,7 @@ final class UnfinishedDirectory {
             "another process is already making \(kind.what) there", path: given, advice: "Wait until it has ended.")
     }
 
-    /// Has the lock; nil if there is something under that name, or was.
+    /// Makes a directory and locks it; returns nil if the name is, or was, in use.
     private static func makeDirectory(_ name: String, in parent: FileDescriptor) throws(Errno) -> FileDescriptor? {
         do throws(Errno) {
             try NewDirectory.create(name, in: parent)
@@ -157,7 +155,8 @@ final class UnfinishedDirectory {
         } catch { throw error == .notDirectory || error == Errno(ELOOP) ? .stale : error }
     }
 
-    /// EAGAIN if another process has the lock; nil if the name leads to something else by the time that this one has it.
+    /// Opens and locks a directory. Throws EAGAIN if another process has the lock. Returns nil if the name leads to something
+    /// else by the time that this process has it.
     private static func locked(_ name: String, in parent: FileDescriptor) throws(Errno) -> FileDescriptor? {
         do throws(Errno) {
             let found = try parent.open(name, O_RDONLY | O_DIRECTORY)
@@ -172,7 +171,7 @@ final class UnfinishedDirectory {
         FileIdentity(try System.status(at: parent.raw, name)) == FileIdentity(try System.status(directory.raw))
     }
 
-    /// What has the name already is removed if it is such a directory and no process is making it.
+    /// Removes an abandoned workshop of that name, unless a process is using it. Anything else under the name is an error.
     private static func removeRemains(
         _ name: String, in parent: FileDescriptor, _ given: String, _ kind: Kind
     ) throws(StoreError) {
@@ -191,7 +190,7 @@ final class UnfinishedDirectory {
         } catch { throw .ofBackup("what an earlier call has left cannot be removed", path: inTheWay, error) }
     }
 
-    /// Gives it its name; from then on it is there whatever happens. What is in it is on disk already.
+    /// Gives the directory its name; from then on it stays even if a later step fails. Its content is already on disk.
     func publish(_ what: String) throws(StoreError) {
         do throws(Errno) {
             guard try Self.leads(workName, in: parent, to: workshop) else { throw .noEntry }
@@ -208,14 +207,14 @@ final class UnfinishedDirectory {
         } catch { throw .ofBackup("\(what) cannot be given its name", path: path, error) }
     }
 
-    /// Removes it, unless it has its name.
+    /// Removes the directory, unless it has got its name.
     func discard() { Self.discard(workshop, workName, in: parent) }
 
     private static func discard(_ workshop: FileDescriptor, _ name: String, in parent: FileDescriptor) {
         do throws(Errno) {
             try TreeRemoval.run(innerName, in: workshop)
-            // Only an empty directory can go by this name, which its owner could remove too.
+            // By this name only an empty directory can be removed, which the owner of the place could do too.
             if try leads(name, in: parent, to: workshop) { try System.removeDirectory(at: parent.raw, name) }
-        } catch {}  // the next one removes it
+        } catch {}  // the next process removes it
     }
 }

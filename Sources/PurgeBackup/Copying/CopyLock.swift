@@ -2,21 +2,21 @@ import Glibc
 import PurgeStore
 import PurgeSystem
 
-/// Lets several processes copy one store at the same time. An ordinary user must open up what its owner has closed, and then
-/// the mode of that is another one for as long as the copy takes; nobody else may take it for the mode of the original.
-/// So the container has a lock of its own, shared by all that copy it, and exclusive for one that opens something up.
-/// The lock of the store keeps mounts away all the time.
+/// Lets several processes copy one store at the same time. An ordinary user must open up entries that their owner has closed,
+/// whose modes then differ for as long as the copy takes. No other process may take such a mode for the original one. So the
+/// container has a lock of its own, which copying processes share, and which a process that opens something up holds exclusively.
+/// Throughout, the lock of the store keeps mounts away.
 struct CopyLock {
     private static let pause: UInt32 = 5000
 
     let source: CopySource
     let progress: BackupProgress
 
-    /// Waits for it. It lasts as long as the store is open.
+    /// Waits for the lock, which lasts as long as the store is open.
     func take() throws(StoreError) {
         guard source.files.isInStore else { return }
         try take(System.lockShared)
-        // flock(2) changes the lock by releasing it first, so two that do this do not wait for each other.
+        // flock(2) releases a lock before it changes it, so two processes that do this do not deadlock.
         if try hasClosed() { try take(System.lockExclusively) }
     }
 

@@ -3,11 +3,11 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// What a new container is filled with before its first mount.
+/// The origin of a new container's content before its first mount.
 package enum CopyOrigin: Sendable {
     /// A store that is not mounted.
     case store(String)
-    /// An ordinary directory; what is in it becomes what is in the container.
+    /// An ordinary directory, whose content becomes the container's content.
     case directory(String)
 
     package var path: String {

@@ -3,8 +3,8 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// The tree that a `TreeCopy` copies: the container of a store, whose attributes are taken as they are stored, or an
-/// ordinary directory, whose attributes are taken as an app would set them.
+/// The tree that a `TreeCopy` copies. From the container of a store it takes attributes as they are stored, and from an ordinary
+/// directory as an app would set them.
 struct CopySource {
     typealias Attribute = VisibleAttributes.Attribute
 
@@ -12,7 +12,7 @@ struct CopySource {
         let store: Store
         let device: Device
         let uses: [UInt64: Journal.LastUse]
-        /// Inode numbers of files on other devices are not those of the journal.
+        /// The device of the store's own file system. The journal does not know the inode numbers of files on other devices.
         let ownDevice: dev_t?
     }
 
@@ -34,7 +34,7 @@ struct CopySource {
         now = Instant(nanoseconds: System.now())
     }
 
-    /// The blocks of a file that are charged though they may be holes; nil for a file without holes.
+    /// Returns the blocks of a file that are charged although they may be holes; nil for a file without holes.
     func record(of file: FileDescriptor, at path: [UInt8]) throws(StoreError) -> ExtentRecord? {
         guard let store = prepared?.store else { return nil }
         do throws(ExtentDamage) { return try store.extentRecord(of: file.raw, nil) } catch {
@@ -44,7 +44,7 @@ struct CopySource {
         }
     }
 
-    /// Those that a copy gets. Special files in an ordinary directory have none that an app could set.
+    /// Returns the attributes for the copy. Special files in an ordinary directory have none that an app could set.
     func attributes(of directory: Int32, _ name: CName?, isSpecial: Bool = false) throws(Errno) -> [Attribute] {
         if prepared != nil { return try VisibleAttributes.stored(of: directory, name) }
         return isSpecial ? [] : try VisibleAttributes.ordinary(of: directory, name)
@@ -58,8 +58,8 @@ struct CopySource {
         }
     }
 
-    /// When a file or folder was made. One in an ordinary directory was made when it was modified, if that is earlier: as
-    /// APFS has it, and so that fixtures can be made old with touch(1).
+    /// Returns when a file or folder was made. In an ordinary directory the modification time counts if it is earlier, as on
+    /// APFS, so that touch(1) can make fixtures old.
     func birth(of directory: Int32, _ name: CName?, _ status: FileStatus) throws(Errno) -> Instant {
         let written = Instant(status.st_mtim)
         let real = Instant(nanoseconds: System.now())
@@ -67,7 +67,7 @@ struct CopySource {
         return prepared == nil ? min(born, written) : born
     }
 
-    /// When a file was last used, as a mount would find it. Of a file in an ordinary directory, when it was modified, but
+    /// Returns when a file was last used, as a mount would find it. In an ordinary directory this is the modification time, but
     /// not later than now.
     func lastUse(of file: Int32, _ status: FileStatus) throws(Errno) -> Instant {
         guard let prepared else {
@@ -77,8 +77,8 @@ struct CopySource {
         return try FileLife(of: file, status, on: prepared.device).lastUse(record, now: now)
     }
 
-    /// Times in the future age with the device's clock only if they are remembered beside the file, which a store has
-    /// done already.
+    /// Sets the times. Times in the future age with the device's clock only if they are also recorded beside the file, which a
+    /// store has already done.
     func setTimes(
         of status: FileStatus, on directory: Int32, _ name: CName?
     ) throws(Errno) {

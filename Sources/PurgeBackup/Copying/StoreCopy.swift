@@ -10,13 +10,13 @@ package struct StoreCopy {
     private let origin: CopyOrigin
     private let progress: BackupProgress
 
-    /// `progress` ends the work when a signal has told this process to end.
+    /// `progress` interrupts the work when a signal tells this process to end.
     package init(of origin: CopyOrigin, _ progress: BackupProgress) {
         (self.origin, self.progress) = (origin, progress)
     }
 
-    /// `path` must not exist, or be an empty directory. Until the copy is complete there is nothing there. The store has
-    /// the mark of `start`, which can remove it as long as no other process has had it.
+    /// Makes the store at `path`, which must not exist, or must be an empty directory. Nothing appears there until the copy is
+    /// complete. The store has the mark of `start`, which can remove it as long as no other process has had it.
     package func make(at path: String, start: String) throws(StoreError) -> NewStore {
         try check(below: try absolute(path, path.parentPath))
         let unfinished = try UnfinishedDirectory(for: path, Self.kind)
@@ -53,7 +53,7 @@ package struct StoreCopy {
         }
     }
 
-    /// Container and device. The journal is a new one: only the order of purging is kept.
+    /// Copies the container and the device. The journal is new; only the order of purging is kept.
     private func fill(_ store: Store, fromStore path: String) throws(StoreError) {
         let prepared = try Store.openForReading(path, forCopying: true)
         let device = try prepared.loadSettings()
@@ -90,7 +90,7 @@ package struct StoreCopy {
         try journal.saveLastUses(uses)
     }
 
-    /// A directory in the tree that is copied would be copied into itself without end.
+    /// Refuses a store inside the copied tree, which would be copied into itself without end.
     private func check(below store: String) throws(StoreError) {
         if store.pathRest(after: try absolute(origin.path, origin.path)) != nil { throw CopyOrigin.refusal(store) }
     }
@@ -102,7 +102,7 @@ package struct StoreCopy {
     }
 }
 
-/// A store that was just made, and is complete when it has its own name.
+/// A store that was just made. It gets its own name when it is complete.
 public struct NewStore: Sendable {
     private let path: String
     private let start: String
@@ -117,7 +117,7 @@ public struct NewStore: Sendable {
         } catch { throw .failed("the store cannot be made", path: made.path, error) }
     }
 
-    /// For a start that has failed: removes the store, unless another process has it, or has had it.
+    /// Removes the store after a failed start, unless another process has it, or has had it.
     package func withdraw() {
         do throws(Errno) {
             let parent = try FileDescriptor.open(path.parentPath, O_RDONLY | O_DIRECTORY)

@@ -11,7 +11,7 @@ extension TreeCopy {
         } catch .noEntry { return } catch Errno(ELOOP), .noSuchAddressOrDevice {
             throw unreadable(entry.path, .stale)
         } catch { throw unreadable(entry.path, error) }
-        // It is closed again afterwards, and not before.
+        // Keeps the entry open, because its mode is restored when this is released.
         defer { withExtendedLifetime(opened) {} }
         let original = opened.descriptor
         var status = try reading(entry) { () throws(Errno) in try System.status(original.raw) }
@@ -67,7 +67,7 @@ extension TreeCopy {
         var runs = [0..<size]
         if record != nil || Int64(status.st_blocks) < ByteCount(size).blocks * 8 {
             do throws(Errno) { runs = try Self.runs(of: original.raw, size) } catch { throw unreadable(path, error) }
-            // Before the file has its first hole, as a mount does.
+            // Recorded before the file has its first hole, as a mount does.
             if record == nil, runs != [0..<size] { record = ExtentRecord(runs: ExtentSet()) }
         }
         do throws(Errno) {
@@ -82,16 +82,16 @@ extension TreeCopy {
 
     private static func runs(of file: Int32, _ size: Int64) throws(Errno) -> [Range<Int64>] {
         do throws(Errno) {
-            // XFS shows what is not on disk as a hole, and a hole that is in the page cache as data.
+            // XFS shows unwritten data as a hole, and a hole that is in the page cache as data.
             try System.syncData(file)
             try System.dropCache(file, offset: 0, length: 0)
         } catch .invalid {
-            // A file system that is only read (squashfs) has nothing to write back.
+            // A read-only file system (squashfs) has nothing to write back.
         }
         return try FileRuns.data(of: file, size: size)
     }
 
-    /// In pieces, so that a signal does not wait for the end of a large file.
+    /// Data is copied in pieces, so that a signal does not wait for the end of a large file.
     private static let piece = 64 << 20
 
     private func copy(

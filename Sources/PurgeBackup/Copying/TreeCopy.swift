@@ -4,23 +4,24 @@ import PurgeStore
 import PurgeSystem
 
 /// Copies a tree into the container of a new store: kinds, owners, modes, times, attributes, hard links and holes. Where the
-/// file system can (Btrfs, XFS), copy_file_range(2) lets the copies share the blocks of the originals. Access times of the
-/// originals stay as they are.
+/// file system can (Btrfs, XFS), copy_file_range(2) shares the originals' blocks with the copies. Access times of the
+/// originals do not change.
 struct TreeCopy {
     let source: CopySource
     let store: Store
     let progress: BackupProgress
     var finder: FolderFinder
-    /// The new store itself, which a bind mount may have in the tree.
+    /// The new store itself, which a bind mount may show inside the tree.
     private let own: FileIdentity?
-    /// Root gives no rights of other users to a store that belongs to somebody else (docs/BACKUP.md).
+    /// Whether set-user-ID and the like are kept. Root gives no rights of other users to a store that belongs to somebody
+    /// else (docs/BACKUP.md).
     let keepsPrivileges: Bool
-    /// Files with several names, and where the first of them was copied to.
+    /// Hard-linked files, with the path to which the first name was copied.
     var linked: [FileIdentity: [UInt8]] = [:]
     /// When the copied files were last used.
     var uses: [Journal.LastUse] = []
 
-    /// A folder gets its attributes, mode and times when everything is in it.
+    /// A copied folder. It gets its attributes, mode and times when its contents are complete.
     private struct Folder {
         let path: [UInt8]
         let status: FileStatus
@@ -56,7 +57,8 @@ struct TreeCopy {
         self = copy
     }
 
-    /// Removes the folders of a new container, whose names may be those of files in the tree. A mount makes what is missing.
+    /// Removes the folders of a new container, because the tree may have files with their names. A mount makes
+    /// missing folders again.
     private mutating func removeFolders() throws(StoreError) {
         for folder in Store.folders.reversed() {
             let path = Array(folder.utf8)
@@ -87,7 +89,7 @@ struct TreeCopy {
         }
     }
 
-    /// A symbolic link, FIFO, socket or device.
+    /// Copies a symbolic link, FIFO, socket or device.
     private mutating func copySpecial(_ entry: WalkedEntry, _ name: RawText) throws(StoreError) {
         let (source, status) = (source, entry.status)
         let (target, attributes) = try reading(entry) { () throws(Errno) in
@@ -157,7 +159,7 @@ extension TreeCopy {
         } catch { throw unwritable(entry.path, error, kind: entry.kind) }
     }
 
-    /// The original.
+    /// Returns the error for a failure with the original.
     func unreadable(_ path: [UInt8], _ error: Errno) -> StoreError {
         if error == .stale {
             return StoreError(
@@ -172,7 +174,7 @@ extension TreeCopy {
         return failure
     }
 
-    /// The copy.
+    /// Returns the error for a failure with the copy.
     func unwritable(_ path: [UInt8], _ error: Errno, kind: mode_t = S_IFREG) -> StoreError {
         let what = "it cannot be copied to \(store.absolutePath)"
         if error == Ownership.unmapped { return Ownership.failure(what, path: source.files.pathOf(path)) }
@@ -188,7 +190,7 @@ extension TreeCopy {
         return failure
     }
 
-    /// A call on both.
+    /// Returns the error for a failed call on both.
     func uncopied(_ path: [UInt8], _ error: Errno) -> StoreError {
         switch error {
         case .noSpace, Errno(EDQUOT), Errno(EFBIG), .readOnly: unwritable(path, error)

@@ -3,17 +3,17 @@ import Glibc
 import PurgeStore
 import PurgeSystem
 
-/// Reads a tar archive with libarchive, which may have been made by an attacker.
+/// Reads a tar archive with libarchive. An attacker may have made the archive.
 final class ArchiveReader {
     private let archive: OpaquePointer
     private var entry: OpaquePointer?
     private let input: ArchiveInput
-    /// Where the last entry ends.
+    /// The offset at which the last entry ends.
     private var end: Int64 = 0
-    /// For messages.
+    /// The path for messages.
     let path: String
 
-    /// All that was read so far; the whole file after `finish`.
+    /// The checksum of everything read so far; of the whole file after `finish`.
     var seen: Checksum { input.seen }
 
     init(_ file: FileDescriptor, path: String, waitsForInput: Bool) throws(StoreError) {
@@ -30,7 +30,7 @@ final class ArchiveReader {
 
     deinit { archive_read_free(archive) }
 
-    /// The name of the next entry, byte for byte; nil at the end.
+    /// Advances to the next entry. Returns its name, byte for byte, or nil at the end.
     func next() throws(StoreError) -> [UInt8]? {
         let result = archive_read_next_header(archive, &entry)
         if result == ARCHIVE_EOF && input.failure == nil {
@@ -44,7 +44,7 @@ final class ArchiveReader {
         return Self.bytes(name)
     }
 
-    /// The entry, under a path in the container. `path` is without a slash at its end.
+    /// Returns the current entry under a path in the container. `path` has no slash at its end.
     func record(path: [UInt8]) throws(StoreError) -> EntryRecord {
         guard let entry else { throw damaged("an entry of its archive has no name") }
         var record = EntryRecord(path: path, kind: try kind(of: entry))
@@ -86,7 +86,7 @@ final class ArchiveReader {
         return found.sorted { $0.name.lexicographicallyPrecedes($1.name) }
     }
 
-    /// libarchive writes unusual bytes of an attribute's name as `%41`, and reads them back as they are.
+    /// Replaces escapes in an attribute's name. libarchive writes unusual bytes as `%41`, and does not decode them when it reads.
     private static func withoutEscapes(_ name: [UInt8]) -> [UInt8] {
         var plain: [UInt8] = []
         var rest = name[...]
@@ -103,7 +103,7 @@ final class ArchiveReader {
         return plain
     }
 
-    /// The data of the current entry, in order; what is passed over is a hole.
+    /// Passes the data of the current entry to `body`, in order. A gap is a hole.
     func data(
         _ body: (UnsafeRawBufferPointer, Int64) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -119,7 +119,7 @@ final class ArchiveReader {
         }
     }
 
-    /// After the last entry: reads what follows, which must be zeros, as many as end every archive at least.
+    /// Reads the rest of the file after the last entry. It must consist of zeros, and of no fewer than end every archive.
     func finish() throws(StoreError) {
         while try input.read() > 0 {}
         let rest = input.seen.count - end
@@ -128,7 +128,7 @@ final class ArchiveReader {
     }
 
     private func check(_ result: Int32) throws(StoreError) {
-        // It warns of names that are no text in the C locale, and gives their bytes; all else is compared anyway.
+        // libarchive warns of names that are no text in the C locale, but returns their bytes. Everything else is compared anyway.
         guard result != ARCHIVE_OK, result != ARCHIVE_WARN else { return }
         if let failure = input.failure { throw failure }
         // ARCHIVE_ERRNO_FILE_FORMAT, which libarchive does not publish.
@@ -151,11 +151,11 @@ final class ArchiveReader {
     }
 }
 
-/// Where the bytes of an archive come from.
+/// The source of an archive's bytes.
 private final class ArchiveInput {
     private let file: FileDescriptor
     private let path: String
-    /// Whether reading may wait for another process, which a signal must end.
+    /// Whether reading may wait for another process, which a signal must interrupt.
     private let waits: Bool
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 8)
     private(set) var seen = Checksum()
@@ -191,7 +191,7 @@ private final class ArchiveInput {
         }
     }
 
-    /// 0 at the end.
+    /// Reads the next bytes into the buffer. Returns their number, 0 at the end.
     func read() throws(StoreError) -> Int {
         do throws(Errno) {
             if waits, try !System.waitReadable(file.raw, or: .ending) { throw .interrupted }

@@ -10,7 +10,7 @@ protocol EntrySink: AnyObject {
     func hole(_ length: Int64) throws(StoreError)
 }
 
-/// For a first pass, which only adds up checksums.
+/// Discards everything, for a first pass that only computes checksums.
 final class NoSink: EntrySink {
     func begin(_ record: EntryRecord) {}
     func data(_ bytes: UnsafeRawBufferPointer) {}
@@ -26,12 +26,12 @@ final class ArchiveWriter: EntrySink {
     private let entry: OpaquePointer
     private let output: ArchiveOutput
     private let names = UTF8Names()
-    /// What is read as a hole: libarchive skips it.
+    /// Zeros to write for a hole, which libarchive skips.
     private let zeros = [UInt8](repeating: 0, count: 1 << 20)
 
     var written: Checksum { output.written }
 
-    /// `path` is for messages.
+    /// Opens the archive. `path` is for messages.
     init(to file: FileDescriptor, path: String) throws(StoreError) {
         if let reason = archive_missing() { throw .withoutArchives("the backup cannot be written", path, reason) }
         guard let archive = archive_write_new(), let entry = archive_entry_new() else {
@@ -50,7 +50,7 @@ final class ArchiveWriter: EntrySink {
         archive_write_free(archive)
     }
 
-    /// A file beside the container's, at the beginning.
+    /// Writes the manifest as the first file, beside the container's folder.
     func manifest(_ file: FileDescriptor) throws(StoreError) {
         let size: Int64
         do throws(Errno) {
@@ -92,7 +92,7 @@ final class ArchiveWriter: EntrySink {
                     entry, PathForm.raw(attribute.name), value.baseAddress, value.count)
             }
         }
-        // libarchive warns of a name that is not UTF-8, and then writes it byte by byte.
+        // libarchive warns of a name that is not UTF-8, and then writes its bytes unchanged.
         let isPlain = (record.path + record.link).allSatisfy { $0 < 0x80 }
         let result = names.run { archive_write_header(archive, entry) }
         try check(result, mayWarn: !isPlain)
@@ -112,7 +112,7 @@ final class ArchiveWriter: EntrySink {
             archive_entry_set_size(entry, record.size)
             guard record.hasHoles, record.canKeepHoles else { return }
             for run in record.runs { archive_entry_sparse_add_entry(entry, run.lowerBound, Int64(run.count)) }
-            // A hole at the end, which may be all of it, is found by a run without length.
+            // A run without length marks a hole at the end, which may be the whole file.
             if record.runs.last?.upperBound != record.size { archive_entry_sparse_add_entry(entry, record.size, 0) }
         }
     }
@@ -154,13 +154,13 @@ final class ArchiveWriter: EntrySink {
     }
 }
 
-/// Where the bytes of an archive go.
+/// The destination of an archive's bytes.
 private final class ArchiveOutput {
     let path: String
     private let file: FileDescriptor
     private var buffer: [UInt8] = []
     private(set) var written = Checksum()
-    /// The first that a write has met.
+    /// The error of the first write that failed.
     private(set) var error: Errno?
 
     init(_ file: FileDescriptor, path: String) { (self.file, self.path) = (file, path) }

@@ -13,7 +13,7 @@ struct Checksum: Hashable {
 
     mutating func add(_ bytes: some Sequence<UInt8>) { Array(bytes).withUnsafeBytes { add($0) } }
 
-    /// As many zeros, in time that grows with the number of digits of `zeros`.
+    /// Adds zeros, in time that grows with the number of digits of `zeros`.
     mutating func addZeros(_ zeros: Int64) {
         guard zeros > 0 else { return }
         value = crc32_combine(value, Self.ofZeros(zeros), Int(zeros))
@@ -27,7 +27,7 @@ struct Checksum: Hashable {
         return count % 2 == 0 ? even : crc32_combine(even, crc32_z(0, [0], 1), 1)
     }
 
-    /// Eight digits.
+    /// The checksum in eight hexadecimal digits.
     var text: String {
         let digits = String(value, radix: 16)
         return String(repeating: "0", count: max(0, 8 - digits.count)) + digits

@@ -1,7 +1,7 @@
 import PurgeStore
 import PurgeSystem
 
-/// The lines of a file of text, from its beginning.
+/// The lines of a text file, from its beginning.
 struct LineReader {
     private let file: FileDescriptor
     private let path: String
@@ -10,16 +10,16 @@ struct LineReader {
     private var position = 0
     /// How many lines were read.
     private(set) var count = 0
-    /// Whether the last line that was read ended with a newline.
+    /// Whether the last line read ended with a newline.
     private(set) var isComplete = true
 
-    /// `ManifestWriter` writes no longer ones.
+    /// The longest line in bytes. `ManifestWriter` writes no longer ones.
     static let longest = 1 << 20
     private static let chunk = 1 << 16
 
     init(_ file: FileDescriptor, path: String) { (self.file, self.path) = (file, path) }
 
-    /// Without the newline; nil at the end.
+    /// Returns the next line without its newline; nil at the end.
     mutating func next() throws(StoreError) -> String? {
         var searched = position
         while true {
@@ -46,7 +46,7 @@ struct LineReader {
         return line
     }
 
-    /// Drops what has been taken. Returns whether there was more to read.
+    /// Drops the consumed bytes and reads more. Returns whether there were any.
     private mutating func readMore() throws(StoreError) -> Bool {
         buffer.removeFirst(position)
         position = 0

@@ -10,13 +10,13 @@ struct BackupHeader: Codable, Sendable {
 
     var kind = Self.kind
     var version = Self.version
-    /// When it was made, in the device's time; ISO 8601.
+    /// When the backup was made, in the device's time; ISO 8601.
     var created: String
     /// The UUID of the container.
     var container: String
-    /// The store that it was made from.
+    /// The store that the backup was made from.
     var source: String
-    /// Its settings and state.
+    /// The settings and state of the device.
     var device: Device
 
     init(created: String, container: String, source: String, device: Device) {
@@ -24,16 +24,16 @@ struct BackupHeader: Codable, Sendable {
     }
 }
 
-/// An entry that went in.
+/// An entry in the backup.
 struct ManifestEntry: Codable, Hashable {
     var path: String?
-    /// In place of `path` if that is not UTF-8.
+    /// Replaces `path` if that is not UTF-8.
     var pathBase64: String?
     var type: EntryRecord.Kind
     /// Seconds since 1970, with nine decimals.
     var modified: String
     var size: Int64?
-    /// Of the data, holes being zeros.
+    /// The checksum of the data, with zeros for holes.
     var crc32: String?
     var metadata: String
     /// Offset and length of each run of data, for a file whose holes are zeros in the archive.
@@ -51,18 +51,18 @@ struct ManifestEntry: Codable, Hashable {
         }
     }
 
-    /// A line has a limit. The holes of a file with more runs stay zeros when it is restored.
+    /// The most runs that a line holds. The holes of a file with more runs stay zeros when it is restored.
     private static let mostRuns = 10_000
 
     var bytes: [UInt8]? { ManifestPath.decoded(path, pathBase64) }
 }
 
-/// An entry that did not go in; a folder stands for everything in it.
+/// An entry left out of the backup. A folder stands for everything in it.
 struct ManifestOmission: Codable, Hashable {
     var path: String?
     var pathBase64: String?
     var reason: BackupExclusion
-    /// The sizes of its files.
+    /// The total size of its files.
     var bytes: Int64 = 0
     /// How many entries it stands for.
     var entries: Int64 = 0
@@ -73,14 +73,14 @@ struct ManifestOmission: Codable, Hashable {
     }
 }
 
-/// What the whole manifest adds up to.
+/// The totals of a manifest.
 struct ManifestTotals: Codable, Hashable {
     var entries: Int64 = 0
-    /// The sizes of the files that went in, each counted once.
+    /// The sizes of the files in the backup, each counted once.
     var bytes: Int64 = 0
     var leftOut: Int64 = 0
     var leftOutBytes: Int64 = 0
-    /// Of data.tar; nil in a stream, which begins with the manifest.
+    /// The checksum of data.tar; nil in a stream, which begins with the manifest.
     var archive: Archive?
 
     struct Archive: Codable, Hashable {
@@ -89,7 +89,7 @@ struct ManifestTotals: Codable, Hashable {
     }
 }
 
-/// `.` stands for the container itself.
+/// The form of a path in a manifest; `.` stands for the container itself.
 enum ManifestPath {
     static func encoded(_ path: [UInt8]) -> (text: String?, base64: String?) {
         if path.isEmpty { return (".", nil) }
@@ -111,7 +111,7 @@ enum Timestamp {
         return "\(time.tv_sec)." + String(repeating: "0", count: max(0, 9 - digits.count)) + digits
     }
 
-    /// nil for anything that `text` does not write.
+    /// Parses a time; returns nil for a text that `text` does not write.
     static func reading(_ text: String) -> timespec? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].utf8.count == 9, let seconds = Int(parts[0]), let rest = Int(parts[1]),

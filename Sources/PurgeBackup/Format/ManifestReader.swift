@@ -2,8 +2,8 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// Reads a manifest line by line. It may have been made by an attacker: a line has a limit, and nothing of it is used
-/// before all of it has been checked.
+/// Reads a manifest line by line. An attacker may have made it, so lines have a limit, and nothing is used before the
+/// whole has been checked.
 final class ManifestReader {
     let header: BackupHeader
     let totals: ManifestTotals
@@ -18,7 +18,7 @@ final class ManifestReader {
     private static let omissionsBegin = "],\"leftOut\":["
     private static let totalsBegin = "],\"totals\":"
 
-    /// `file` can be read at any offset.
+    /// Checks the manifest and reads its header. `file` can be read at any offset.
     init(_ file: FileDescriptor, path: String) throws(StoreError) {
         (self.file, self.path) = (file, path)
         totals = try Self.totals(Self.checkedTail(of: file, path), path)
@@ -26,13 +26,13 @@ final class ManifestReader {
         header = try Self.header(try lines.next(), path)
     }
 
-    /// The next entry; nil after the last.
+    /// Returns the next entry; nil after the last.
     func nextEntry() throws(StoreError) -> ManifestEntry? {
         if batch.isEmpty && !isAtEnd { try fill() }
         return batch.popFirst()
     }
 
-    /// What was left out, after the last entry.
+    /// Returns the next omission, after the last entry; nil at the end.
     func nextOmission() throws(StoreError) -> ManifestOmission? {
         guard let line = try lines.next(), !line.hasPrefix(Self.totalsBegin) else { return nil }
         let omission = try Self.decode(ManifestOmission.self, Self.item(line), path)
@@ -96,7 +96,7 @@ final class ManifestReader {
         return header
     }
 
-    /// In the form of `Instant.iso8601`.
+    /// Whether the text has the form of `Instant.iso8601`.
     private static func isDate(_ text: String) -> Bool {
         text.utf8.count == 24 && text.utf8.allSatisfy { "0123456789-:.TZ".utf8.contains($0) }
     }

@@ -10,7 +10,7 @@ final class ManifestWriter {
     private var buffer: [UInt8] = []
     private var separator = ""
 
-    /// `path` is for messages: that of the file, or the directory of a spool.
+    /// Writes the header. `path` is for messages: the file's, or the directory of a spool.
     init(
         _ header: BackupHeader, to file: FileDescriptor, path: String, isSpooled: Bool = false
     ) throws(StoreError) {

@@ -2,12 +2,13 @@ import Glibc
 import PurgeStore
 import PurgeSystem
 
-/// A file without a name, which is gone when nobody has it open. A manifest is kept in it.
+/// A file without a name, which exists only while it is open. It holds a manifest.
 enum Spool {
     /// FUSE_SUPER_MAGIC of <linux/magic.h>.
     private static let fuse: Int64 = 0x6573_5546
 
-    /// TMPDIR. In `purgefs run` that is in the container, whose device is not to be charged for it: then it is /tmp.
+    /// Returns TMPDIR, or /tmp if that is inside a FUSE mount: in `purgefs run`, TMPDIR is in the container, whose device must
+    /// not be charged for a spool.
     static func directory() throws(StoreError) -> String {
         let given = getenv("TMPDIR").map { String(cString: $0) } ?? ""
         guard !given.isEmpty else { return "/tmp" }
