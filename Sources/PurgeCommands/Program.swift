@@ -2,15 +2,16 @@ import Glibc
 import PurgeCommandLine
 import PurgeSystem
 
-/// The program: finds the verb, runs it, and reports what went wrong.
+/// The program: finds the verb, runs it, and reports failures.
 package enum Program {
-    /// For main.swift: runs this process's command line and returns its exit status.
+    /// Runs this process's command line for main.swift, and returns its exit status.
     package static func runCommandLine() -> Int32 {
         openStandardDescriptors()
         return run(System.arguments(), console: .standard(), serviceManager: .take())
     }
 
-    /// Keeps a file that is opened later from becoming standard output by chance: messages would be written into it.
+    /// Opens /dev/null for closed standard descriptors. Otherwise a file opened later could become standard output by chance, and
+    /// messages would be written into it.
     private static func openStandardDescriptors() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
             do throws(Errno) {
@@ -19,11 +20,11 @@ package enum Program {
                 do throws(Errno) {
                     _ = try System.open(at: AT_FDCWD, "/dev/null", O_RDWR)  // takes the lowest free number
                 } catch {}  // without /dev/null it stays closed
-            } catch {}  // whatever it is, it is open
+            } catch {}  // whatever the descriptor is, it is open
         }
     }
 
-    /// `words` begins with the program's own name.
+    /// Runs a command line. `words` begins with the program's own name.
     static func run(_ words: [RawText], console: Console, serviceManager: ServiceManager? = nil) -> Int32 {
         let texts = words.map(Places.text)
         var verb: Verb?
@@ -67,8 +68,8 @@ package enum Program {
         return ExitStatus.done
     }
 
-    /// A word that is not UTF-8 would name something else once it is text. Words that belong to a command are handed
-    /// on byte for byte.
+    /// Refuses words that are not UTF-8, because as text they would name something else. The words of a command are
+    /// passed on byte for byte.
     private static func refuseOtherText(
         _ words: [RawText], of verb: Verb, _ arguments: Arguments
     ) throws(CommandFailure) {
@@ -92,7 +93,7 @@ package enum Program {
         try console.print(HelpText.page(try Verbs.named(name)))
     }
 
-    /// Whether `--help` is among the words before any `--` or command that is handed on.
+    /// Whether `--help` is among the words before any `--` or before a command.
     private static func asksForHelp(_ words: [String], _ verb: Verb) -> Bool {
         for word in words {
             if word == "--help" || word == "-h" { return true }
@@ -102,7 +103,7 @@ package enum Program {
     }
 
     private static func report(_ failure: CommandFailure, _ verb: Verb?, _ console: Console) -> Int32 {
-        // What a verb printed before it failed is still part of its output; the first failure is reported last.
+        // The output of a verb before its failure is still output; the first failure is reported last.
         do throws(CommandFailure) { try console.flush() } catch { console.warn(error.message) }
         if failure.status == ExitStatus.usage {
             console.warn((verb.map { "\($0.name): " } ?? "") + failure.message)

@@ -4,7 +4,7 @@ import PurgeDiagnosis
 import PurgeReport
 
 extension ReportContent {
-    /// Adds what a diagnosis of the container finds, and what could not be looked at.
+    /// Adds the findings of a diagnosis of the container, and remarks about the parts that could not be examined.
     static func addFindings(of target: Target, to content: inout ReportContent) {
         do throws(CommandFailure) {
             var warnings: [String] = []

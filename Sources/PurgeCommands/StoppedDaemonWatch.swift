@@ -3,16 +3,16 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeSystem
 
-/// Ends a verb that asks a container whose daemon was stopped (SIGSTOP): its calls into the mount would return only when the
-/// daemon goes on, and the thread that makes them cannot be interrupted.
+/// Ends a verb whose container has a stopped daemon (SIGSTOP). Its calls into the mount would return only when the daemon
+/// continues, and the thread that makes them cannot be interrupted.
 struct StoppedDaemonWatch {
-    /// In milliseconds.
+    /// The time limit in milliseconds.
     private static let patience: Int64 = 4000
 
     private let gate = Gate()
     private let thread: WorkThread?
 
-    /// `words` follow the verb. Which mount is meant is looked up only when the verb takes long.
+    /// Watches a verb. The mount is looked up only if the verb takes long.
     init(_ verb: Verb, _ arguments: Arguments) {
         let targets = verb.targets(among: arguments.operands)
         let names = targets.isEmpty ? [getenv(RunEnvironment.mount).map { String(cString: $0) } ?? "."] : targets
@@ -21,7 +21,7 @@ struct StoppedDaemonWatch {
             ? Self.start(gate, names) : nil
     }
 
-    /// For a part of a verb that looks at these paths, one of which may lead into the mount of a stopped daemon.
+    /// Watches a part of a verb that examines these paths, one of which may lead into the mount of a stopped daemon.
     private init(over paths: [String]) { thread = Self.start(gate, paths) }
 
     static func with(over paths: [String], _ body: () throws(CommandFailure) -> Void) throws(CommandFailure) {
@@ -54,7 +54,7 @@ struct StoppedDaemonWatch {
         } catch { return nil }  // then nobody watches
     }
 
-    /// The mount that a path leads into as it is written, or that its store has, if the daemon is stopped.
+    /// Returns the mount that the path leads into as written, or that its store has, if the daemon is stopped.
     private static func stopped(_ path: String) -> (mount: String, daemon: pid_t)? {
         guard let entry = MountEntry.holding(path) else { return nil }
         return daemon(of: entry).map { (entry.mountpoint, $0) }
@@ -66,7 +66,7 @@ struct StoppedDaemonWatch {
 }
 
 extension Verb {
-    /// Whether it asks a container's daemon, and does nothing else that may take long or must not be cut short.
+    /// Whether the verb asks a container's daemon, and does nothing else that may take long or must not be cut short.
     fileprivate var asksDaemon: Bool {
         [
             "status", "set", "events", "device", "clock", "app", "policy", "why", "mark", "report", "purge",
@@ -74,7 +74,7 @@ extension Verb {
         ].contains(name)
     }
 
-    /// The operands that name a container or a path in one.
+    /// Returns the operands that name a container or a path in one.
     func targets(among operands: [String]) -> [String] {
         switch name {
         case "set": operands.filter { !$0.contains("=") }

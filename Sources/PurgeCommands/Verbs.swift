@@ -6,16 +6,15 @@ import PurgeDiagnosis
 import PurgeReport
 import PurgeWhy
 
-/// The table of verbs, in the order of the help. A new verb is a line here and a folder beside this file, or a target
-/// of its own.
+/// The table of verbs, in the order of the help. A new verb is a line here and a folder beside this file, or a target of its own.
 enum Verbs {
-    /// A verb is made when it is asked for: to make all of them takes longer than to mount.
+    /// Verbs are made on demand, because making all of them takes longer than mounting.
     private static let table: [@Sendable () -> Verb] = [
         { .run }, { .mount }, { .unmount }, { .status }, { .set }, { .mark }, { .purge }, { .policy }, { .clean },
         { .device }, { .clock }, { .app }, { .events }, { .diagnose },
         { .report(addFindings: ReportContent.addFindings) }, { .why }, { .backup }, { .check },
     ]
-    /// For purgefs's own use: left out of the help.
+    /// Verbs for purgefs's own use, which help does not show.
     private static let hidden: [@Sendable () -> Verb] = [{ .generate }]
 
     static let all = table.map { $0() }
@@ -28,7 +27,8 @@ enum Verbs {
         throw .usage(objection(to: name))
     }
 
-    /// mount(8) passes the type fuse.purgefs on to mount.fuse, which calls `purgefs STORE MOUNTPOINT -o OPTIONS`.
+    /// Returns the objection to a call by a mount helper. mount(8) passes the type fuse.purgefs on to mount.fuse, which calls
+    /// `purgefs STORE MOUNTPOINT -o OPTIONS`.
     static func objection(toMountHelper words: [String]) -> String? {
         guard words.count == 5, words[1].contains("/"), words[3] == "-o" else { return nil }
         if words[4].split(separator: ",").contains("remount") {

@@ -63,7 +63,7 @@ private enum CheckVerb {
         return ExitStatus.done
     }
 
-    /// What is wrong and where on one line, and what is or can be done about it on the next.
+    /// Returns two lines: the problem with its path, then the repair or the advice.
     private static func text(_ problem: StoreProblem) -> String {
         VisibleText.of("\(problem.path): \(problem.what)") + "\n  "
             + VisibleText.of(problem.repair ?? problem.advice)

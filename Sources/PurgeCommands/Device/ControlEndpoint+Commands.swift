@@ -4,7 +4,7 @@ import PurgeModel
 import PurgeSystem
 
 extension ControlEndpoint {
-    /// Writes a command, with a message for the user when it fails: `doing` is what it does, as in "lock the device".
+    /// Writes a command, with a message for the user when it fails. `doing` is its purpose, as in "lock the device".
     func command(_ text: String, to file: ControlFile, doing: String) throws(CommandFailure) {
         do throws(Errno) {
             try write(text, to: file)
@@ -14,7 +14,7 @@ extension ControlEndpoint {
         }
     }
 
-    /// What `purgefs run` says about the app; a mount that cannot be written to does not keep that.
+    /// Writes the app's state for `purgefs run`. A read-only mount does not record it.
     func tell(_ command: AppCommand) throws(CommandFailure) {
         do throws(Errno) {
             try write(command.rawValue, to: .appState)

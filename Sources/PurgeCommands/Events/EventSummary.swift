@@ -3,14 +3,14 @@ import PurgeContainers
 import PurgeModel
 import PurgeSystem
 
-/// Adds up events by directory, by what they are, and by process.
+/// Sums up events by directory, by kind and by process.
 struct EventSummary {
-    /// The most names of a directory's path: what is below it counts for it.
+    /// The most names in a directory's path. Deeper directories count for the one at this depth.
     private static let depth = 3
 
     private var times = EventTimes()
     private var total = Row()
-    /// By the bytes of their paths: some that differ are equal as strings.
+    /// Keyed by the bytes of the path, since different paths can be equal as strings.
     private var directories: [[UInt8]: Row] = [:]
     private var kinds: [Kind: Row] = [:]
     private var processes: [User: Row] = [:]
@@ -21,7 +21,7 @@ struct EventSummary {
         var trigger: PurgeTrigger?
     }
 
-    /// The pid only of a process without a name.
+    /// The user of an event. The pid is set only if the process has no name.
     private struct User: Hashable {
         var process: String?
         var pid: Int32?
@@ -34,7 +34,7 @@ struct EventSummary {
 
     private struct Row {
         var events: Int64 = 0
-        /// Of their paths, the hashes.
+        /// Hashes of the paths.
         var files: Set<Int> = []
         var purged: Int64 = 0
         var purgedBytes = ByteCount.zero
@@ -61,14 +61,14 @@ struct EventSummary {
         times.add(event.time)
         total.add(event)
         if let path = event.path { directories[Self.directory(of: path), default: Row()].add(event) }
-        // The reason of another event is a text of its own.
+        // The reason of any other event is an individual text.
         let isPurge = event.type == .purge
         let kind = Kind(type: event.type, reason: isPurge ? event.reason : nil, trigger: isPurge ? event.trigger : nil)
         kinds[kind, default: Row()].add(event)
         processes[User(event), default: Row()].add(event)
     }
 
-    /// Relative to the container, which is empty itself.
+    /// Returns the directory of a path, relative to the container; empty for the container itself.
     private static func directory(of path: String) -> [UInt8] {
         let slash = UInt8(ascii: "/")
         return Array(path.utf8.split(separator: slash).dropLast().prefix(depth).joined(separator: [slash]))
@@ -87,11 +87,11 @@ struct EventSummary {
     }
 }
 
-/// `purgefs events --summary` (docs/CLI.md).
+/// The result of `purgefs events --summary` (docs/CLI.md).
 struct EventSummaryReport: Encodable {
     struct Counts: Encodable, Hashable {
         var events: Int64
-        /// How many different paths they have.
+        /// How many different paths the events have.
         var files: Int64
         var purgedFiles: Int64
         var purgedBytes: ByteCount
@@ -122,7 +122,7 @@ struct EventSummaryReport: Encodable {
             (purgedBytes, refusedWrites) = (counts.purgedBytes, counts.refusedWrites)
         }
 
-        /// What it is about, as text.
+        /// The subject of the line as text.
         var name: String {
             if let directory { return directory.isEmpty ? "(the container itself)" : VisibleText.of(directory) }
             guard let type else { return process.map(VisibleText.of) ?? pid.map { "pid \($0)" } ?? "(no process)" }
@@ -131,8 +131,8 @@ struct EventSummaryReport: Encodable {
         }
     }
 
-    /// The earliest and the latest of their times, which need not be those of the first and the last event, since a clock
-    /// can be set back; nil if there are none.
+    /// The earliest and the latest time of the events; nil if there are none. They may differ from the times of the first and the
+    /// last event, since a clock can be set back.
     var first: String?
     var last: String?
     var total: Counts
@@ -142,7 +142,7 @@ struct EventSummaryReport: Encodable {
 }
 
 extension [EventSummaryReport.Line] {
-    /// What was purged most, or refused most often, comes first; lines that are equal stay as they are.
+    /// The lines with the most purged bytes first, then the most refused writes. Equal lines keep their order.
     fileprivate var inOrder: Self {
         enumerated().sorted { a, b in
             let (one, two) = (a.element, b.element)

@@ -1,11 +1,11 @@
 import PurgeCommandLine
 import PurgeModel
 
-/// `purgefs events --summary` as text: a table each, of at most 80 columns.
+/// The text of `purgefs events --summary`: tables of at most 80 columns.
 struct EventSummaryText {
     let report: EventSummaryReport
 
-    /// Lines of a table; the rest is counted.
+    /// The most lines of a table; the others are only counted.
     private static let most = 10
     private static let nameWidth = 40
 
@@ -40,7 +40,7 @@ struct EventSummaryText {
         return line
     }
 
-    /// The end of a path says more than its beginning.
+    /// Cuts a name at its beginning, because the end of a path says more.
     private static func shortened(_ name: String) -> String {
         name.count <= nameWidth ? name : "  ..." + name.suffix(nameWidth - 5)
     }

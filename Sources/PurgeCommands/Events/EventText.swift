@@ -1,14 +1,14 @@
 import PurgeCommandLine
 import PurgeModel
 
-/// An event as text: what and how much, then the path, then why and by whom.
+/// An event as text: type and size, then the path, then the reason and the process.
 struct EventText {
     let event: Event
 
-    /// Its one line.
+    /// Returns the event on one line.
     static func line(_ event: Event) -> String { EventText(event: event).lines(width: nil).joined() }
 
-    /// As many lines as it takes in a terminal of so many columns; a word that is longer is not broken.
+    /// Returns the event wrapped to a terminal of `width` columns. A longer word is not broken.
     func lines(width: Int?) -> [String] {
         var lines: [String] = []
         var line = beginning
@@ -26,7 +26,7 @@ struct EventText {
         return lines
     }
 
-    /// The time, `2026-11-21T09:30:00.123Z`, and two spaces.
+    /// The width of the time, `2026-11-21T09:30:00.123Z`, and two spaces.
     private static let indent = 26
 
     private var beginning: String {
@@ -38,7 +38,7 @@ struct EventText {
 
     private var parts: [String] { what + [user].compactMap { $0 } }
 
-    /// What happened to what, and why.
+    /// The path, the reason and other details.
     var what: [String] {
         let emptied: String? = event.tombstone == true ? "(emptied)" : nil
         let written = event.cause.flatMap { $0 == event.path ? nil : "(written: \(VisibleText.of($0)))" }

@@ -5,14 +5,14 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// `purgefs events`: which events, and in which form.
+/// A call of `purgefs events`: the events to show, and their form.
 struct EventsRun {
     let console: Console
     var asJSON = false
     var follows = false
     var isSummary = false
     var filter = EventFilter.usual
-    /// The newest so many.
+    /// How many of the newest events are shown; nil for all.
     var tail: Int?
     var since: Since?
 
@@ -55,8 +55,8 @@ struct EventsRun {
         try checkEnd(of: followed)
     }
 
-    /// With a pattern that is relative to the container at one of `roots`, and a time that counts from the device's clock,
-    /// which is so many seconds ahead.
+    /// Returns the filter with a pattern relative to the container at one of `roots`, and with a time by the device's clock.
+    /// `clock` returns how many seconds that is ahead.
     private func filter(
         relativeTo roots: [String], clock: () throws(CommandFailure) -> Int64
     ) throws(CommandFailure) -> EventFilter {
@@ -72,7 +72,7 @@ struct EventsRun {
         return filter
     }
 
-    /// The sequence number up to which everything has been shown.
+    /// Shows the journal. Returns the sequence number up to which everything has been shown.
     private func showHistory(of store: String, _ filter: EventFilter) throws(CommandFailure) -> Int64 {
         let history = try History(store: store)
         let last = try history.lastSequence()
@@ -90,7 +90,7 @@ struct EventsRun {
         return last
     }
 
-    /// The number of the last one; `sequence` if there is none.
+    /// Shows the events after `sequence`. Returns the number of the last one, or `sequence` if there is none.
     private func show(
         _ history: History, _ filter: EventFilter, after sequence: Int64
     ) throws(CommandFailure) -> Int64 {
@@ -146,7 +146,8 @@ extension EventsRun {
         }
     }
 
-    /// What the app does is only in the journal, which is read every second; the stream tells when the mount ends.
+    /// Follows the journal, which is read every second. Only the journal has the app's own changes; the stream tells
+    /// when the mount ends.
     private func followJournal(
         _ stream: EventStream, _ filter: EventFilter, _ mount: FollowedMount, after sequence: Int64
     ) throws(CommandFailure) {
@@ -154,7 +155,7 @@ extension EventsRun {
         while true {
             let isOver = try stream.hasEnded(within: 1000)
             if !isOver {
-                // If this fails because the mount is going, the stream says so next.
+                // If this fails because the mount is ending, the stream says so next.
                 do throws(CommandFailure) { try mount.control.flushJournal() } catch {
                     guard try stream.hasEnded(within: 1000) else { throw error }
                     continue
@@ -170,11 +171,11 @@ extension EventsRun {
         }
     }
 
-    /// Fails if the daemon has ended without an unmount. In an unmount, too, the connection may end before the mount goes.
+    /// Fails if the daemon has ended without an unmount. During an unmount too, the connection may end before the mount disappears.
     private func checkEnd(of mount: FollowedMount) throws(CommandFailure) {
         let (place, deadline) = (mount.control.place, System.uptime() + Self.patience)
         while true {
-            // Asked first: a daemon that has ended since may have unmounted.
+            // Checked first: a daemon that has ended since may have unmounted.
             let mayUnmount = mount.mayUnmount
             guard MountEntry.container(at: place) != nil, Places.isDead(place) else { return }
             guard mayUnmount, System.uptime() < deadline else {
@@ -185,7 +186,7 @@ extension EventsRun {
         }
     }
 
-    /// The daemon writes its last events when the mount is gone already.
+    /// Waits for the last events, which the daemon writes after the mount has disappeared.
     private func awaitEvents(ofUnmount mount: FollowedMount, after sequence: Int64) throws(CommandFailure) {
         let deadline = System.uptime() + Self.patience
         let ends = EventFilter(types: [.unmount])

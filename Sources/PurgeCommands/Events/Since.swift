@@ -3,7 +3,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// The value of `--since`: a moment of simulated time, or how long before now, by the device's clock.
+/// The value of `--since`: a moment of simulated time, or a time span before now, by the device's clock.
 enum Since: Hashable {
     case moment(Instant)
     case span(TimeSpan)
@@ -23,7 +23,7 @@ enum Since: Hashable {
             + "duration before now (30s, 10m, 2h, 3d)"
     }
 
-    /// In the form of `Event.time`; `clock` returns how many seconds the device's clock is ahead of real time.
+    /// Returns the time in the form of `Event.time`. `clock` returns how many seconds the device's clock is ahead of real time.
     func time(_ clock: () throws(CommandFailure) -> Int64) throws(CommandFailure) -> String {
         switch self {
         case .moment(let moment): return moment.iso8601

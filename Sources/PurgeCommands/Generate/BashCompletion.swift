@@ -1,6 +1,6 @@
 import PurgeCommandLine
 
-/// Completion for bash: tables as `case` commands, and one function that finds out where the cursor is.
+/// Completion for bash: tables as `case` commands, and one function that finds the cursor's place.
 struct BashCompletion {
     let verbs: [Verb]
 
@@ -14,7 +14,7 @@ struct BashCompletion {
 
         """#
 
-    /// Sets `options`, `words` (of the first operand), `names` (of NAME=VALUE) and `operand` of a verb.
+    /// A function that sets `options`, `words` (for the first operand), `names` (for NAME=VALUE) and `operand` for a verb.
     private var verbTable: [String] {
         var lines = ["_purgefs_verb() {", "    options='' words='' names='' operand=nothing", "    case $1 in"]
         for verb in verbs {
@@ -28,8 +28,8 @@ struct BashCompletion {
         return lines + ["        help) words=\(list(verbs.map(\.name))) ;;", "    esac", "}", ""]
     }
 
-    /// Sets `value` to what an option of a verb takes, or what follows NAME= of a setting. `--option +` is the second
-    /// word of an option that takes two.
+    /// A function that sets `value` to the kind of an option's value, or to the values after NAME= of a setting. `--option +` is
+    /// the second word of an option that takes two.
     private var optionTable: [String] {
         var places: [String: [String]] = [:]
         func add(_ value: String, _ verb: Verb, _ place: String) {

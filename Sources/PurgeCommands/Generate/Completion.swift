@@ -1,6 +1,6 @@
 import PurgeCommandLine
 
-/// What a shell offers at one place of the command line.
+/// The completions that a shell offers at one place of the command line.
 enum Completion: Hashable {
     /// There is a value, and nothing to offer for it.
     case nothing
@@ -10,14 +10,14 @@ enum Completion: Hashable {
     case words([String])
     /// One or several of these words, separated by commas.
     case list([String])
-    /// A word for which there is nothing to offer, and then NAME=VALUE as a word of its own.
+    /// A word for which there is nothing to offer, followed by NAME=VALUE as a word of its own.
     case moment([Setting])
-    /// A program, and then what that program takes.
+    /// A program, followed by the program's own words.
     case command
 }
 
 extension OptionSpec {
-    /// Of its value; nil if it takes none.
+    /// The completion of the option's value; nil if it takes none.
     var completion: Completion? {
         switch value {
         case .none: nil
@@ -30,19 +30,19 @@ extension OptionSpec {
         }
     }
 
-    /// What may be said in its second word; empty if it takes fewer.
+    /// The settings for its second word; empty if it takes fewer words.
     var settings: [Setting] {
         if case .moment(let settings) = value { settings } else { [] }
     }
 
-    /// Whether its value may be omitted, and otherwise must follow `=`.
+    /// Whether its value may be omitted; a value must then follow `=`.
     var isOptional: Bool {
         if case .optionalChoice = value { true } else { false }
     }
 }
 
 extension Verb {
-    /// Of the operands after the words that say what to do, by their names in the synopsis.
+    /// The completion of the operands after the words that name the action, derived from the synopsis.
     var operandCompletion: Completion {
         if endsAtFirstOperand { return .command }
         if operands.upperBound == words.count.signum() { return .nothing }
@@ -56,7 +56,7 @@ extension Verb {
 }
 
 extension Verbs {
-    /// What may follow `purgefs`, with one line about each.
+    /// Returns the words that may follow `purgefs`, each with a line about it.
     static func firstWords(_ verbs: [Verb]) -> [HelpSection.Line] {
         verbs.map { .init($0.name, $0.summary) } + [
             .init("help", "show the help of a verb"), .init("--help", "list the verbs"),
@@ -67,9 +67,9 @@ extension Verbs {
 
 /// Quoting for the three shells.
 enum ShellText {
-    /// One word between single quotes, for bash and zsh.
+    /// Returns one word in single quotes, for bash and zsh.
     static func quoted(_ text: String) -> String { "'" + text.replacing("'", with: #"'\''"#) + "'" }
-    /// The same for fish.
+    /// Returns one word in single quotes, for fish.
     static func fishQuoted(_ text: String) -> String {
         "'" + text.replacing(#"\"#, with: #"\\"#).replacing("'", with: #"\'"#) + "'"
     }

@@ -1,11 +1,11 @@
 import PurgeCommandLine
 
-/// Functions of fish for a verb whose operands are a command: where that begins, and what is offered there and before.
-/// fish itself takes one word for the value of each option.
+/// Functions of fish for a verb whose operands are a command. They find where the command begins, and offer completions there and
+/// before it. fish itself takes one word for the value of each option.
 struct FishCommand {
     private let verb: Verb
     private let options: [OptionSpec]
-    /// Those that take two words.
+    /// The options that take two words.
     private let moments: [OptionSpec]
     private let settings: [Setting]
 

@@ -1,7 +1,7 @@
 import PurgeCommandLine
 
 extension Verb {
-    /// For `make install`, so left out of the help.
+    /// The verb that `make install` uses; help does not show it.
     static let generate = Verb(
         name: "generate", summary: "print the manual page, or the completions of a shell",
         synopsis: "man|bash|zsh|fish",

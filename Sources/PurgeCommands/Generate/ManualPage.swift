@@ -1,6 +1,6 @@
 import PurgeCommandLine
 
-/// purgefs(1). What it says about verbs and options is the help.
+/// The page purgefs(1). Its text about verbs and options is the help text.
 struct ManualPage {
     let verbs: [Verb]
 

@@ -2,7 +2,7 @@ import PurgeCommandLine
 
 /// Text for troff, in the macros of man(7).
 enum Roff {
-    /// Characters that troff would take for something else, or show as another: `-` as a hyphen, `'` as a quote.
+    /// Characters that troff would interpret, or would show as others: `-` as a hyphen, `'` as a quote.
     private static let escapes: [Character: String] = [
         "\\": #"\e"#, "-": #"\-"#, "'": #"\(aq"#, "`": #"\(ga"#, "~": #"\(ti"#, "^": #"\(ha"#, "\"": #"\(dq"#,
     ]
@@ -12,7 +12,7 @@ enum Roff {
         return escaped.first == "." ? #"\&"# + escaped : escaped
     }
 
-    /// What is between backquotes is bold.
+    /// Returns a text with the parts in backquotes in bold.
     static func prose(_ text: String) -> String {
         let parts = text.split(separator: "`", omittingEmptySubsequences: false).map(String.init)
         guard parts.count % 2 == 1 else { return plain(text) }
@@ -21,7 +21,7 @@ enum Roff {
 
     static func bold(_ text: String) -> String { #"\fB"# + plain(text) + #"\fR"# }
 
-    /// Words in capitals are names of what is to be put there; all others are typed as they are.
+    /// Returns a synopsis. Words in capitals are placeholders; all others are typed as they are.
     static func synopsis(_ text: String) -> String {
         var result = ""
         var word = ""
@@ -47,12 +47,12 @@ enum Roff {
         Array(texts.map { [prose($0)] }.joined(separator: [".PP"]))
     }
 
-    /// Names on the left, meanings on the right.
+    /// Returns a table with names on the left and meanings on the right.
     static func table(_ rows: [HelpSection.Line], name: (String) -> String = bold) -> [String] {
         rows.flatMap { $0.name.isEmpty ? [".PP", prose($0.meaning)] : [".TP", name($0.name), prose($0.meaning)] }
     }
 
-    /// Commands, each on a line of its own.
+    /// Returns commands, each on a line of its own.
     static func commands(_ lines: [String]) -> [String] {
         [".PP", ".RS 4", ".nf"] + lines.map { bold($0) } + [".fi", ".RE"]
     }

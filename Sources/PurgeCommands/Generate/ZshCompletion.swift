@@ -1,6 +1,6 @@
 import PurgeCommandLine
 
-/// Completion for zsh: for each verb a call of `_arguments`.
+/// Completion for zsh: a call of `_arguments` for each verb.
 struct ZshCompletion {
     let verbs: [Verb]
 
@@ -33,7 +33,7 @@ struct ZshCompletion {
         return lines
     }
 
-    /// `*--type=[only events of this type]:TYPE:(purge refused)`.
+    /// Returns an argument of `_arguments`, such as `*--type=[only events of this type]:TYPE:(purge refused)`.
     private func spec(_ option: OptionSpec, of verb: Verb) -> String {
         let help = "[\(escaped(option.help.replacing("[", with: "(").replacing("]", with: ")")))]"
         guard let completion = option.completion else { return option.text + help }
@@ -60,7 +60,7 @@ struct ZshCompletion {
 
     private func function(_ verb: Verb) -> String { "_purgefs_\(verb.name)_settings" }
 
-    /// A function that offers NAME=VALUE, of a verb that takes it as an operand or after a time.
+    /// Returns a function that offers NAME=VALUE for a verb that takes it as an operand or after a time.
     private func changes(_ verb: Verb) -> [String] {
         let settings = verb.settings + verb.shownOptions.flatMap(\.settings)
         if settings.isEmpty { return [] }
@@ -72,7 +72,7 @@ struct ZshCompletion {
         ]
     }
 
-    /// The options that take a time and a change, as two words or as one.
+    /// Returns the options that take a time and a change, as two words or as one.
     private func moments(_ verb: Verb) -> [OptionSpec] {
         verb.shownOptions.filter { option in
             if case .moment = option.completion { true } else { false }
@@ -81,7 +81,7 @@ struct ZshCompletion {
 
     private func splitter(_ verb: Verb) -> String { "_purgefs_\(verb.name)_words" }
 
-    /// A function that makes two words of such a one, since `_arguments` knows a fixed number of them.
+    /// Returns a function that splits the one-word form into two, since `_arguments` needs a fixed number of words.
     private func splitting(_ verb: Verb) -> [String] {
         let names = moments(verb).map(\.text)
         if names.isEmpty { return [] }

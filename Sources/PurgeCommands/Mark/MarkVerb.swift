@@ -73,7 +73,7 @@ private enum MarkVerb {
         try refuse(.group, .noGroup, arguments)
         try refuse(.tombstone, .noTombstone, arguments)
         var marks: [Mark] = []
-        // First, because it is the one that a locked device may refuse.
+        // Comes first, because it is the mark that a locked device may refuse.
         if let name = arguments.text(.markProtection), let kind = FileProtection(text: name) {
             marks.append((.fileProtection, kind.appleName))
         }
@@ -109,7 +109,7 @@ private enum MarkVerb {
         }
     }
 
-    /// Sets nothing if one of them cannot be set on what this is.
+    /// Sets the marks on an entry, or none of them if one does not fit its kind.
     private static func set(_ marks: [Mark], on entry: ContainerEntry, _ path: String) throws(CommandFailure) {
         try check(marks, fit: entry, path)
         for mark in marks {

@@ -3,13 +3,13 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeSystem
 
-/// The daemon of a mount, as the process that started it sees it.
+/// The daemon of a mount, as seen by the process that started it.
 final class DaemonProcess {
     let pid: pid_t
-    /// Our end of the connection: the daemon writes a byte when the mount is ready, and with `--send-events`
-    /// the events from then on. With `--die-with-parent` it ends when this is closed.
+    /// This process's end of the connection. The daemon writes a byte when the mount is ready, and with `--send-events` all
+    /// events after that. With `--die-with-parent` it ends when this is closed.
     let line: FileDescriptor
-    /// nil while it runs.
+    /// nil while the daemon runs.
     private(set) var end: ProcessEnd?
 
     private let store: KnownDirectory?
@@ -18,10 +18,9 @@ final class DaemonProcess {
         (self.pid, self.line, self.store) = (pid, line, store)
     }
 
-    /// Starts `purgefs mount --foreground` in a session of its own. `options` go before the
-    /// operands, which are given as the user wrote them, so that ps shows them. It is a copy of this process where
-    /// that can be made, which is ready some milliseconds sooner than one that loads the program again. It serves no other
-    /// store than the `known` directory, if that was there before.
+    /// Starts `purgefs mount --foreground` in a session of its own. `options` go before the operands, which are passed as the
+    /// user wrote them, so that ps shows them. If possible the daemon is a fork of this process, which is ready some milliseconds
+    /// sooner than a newly loaded program. It serves no other store than the `known` directory, if that existed before.
     static func start(
         programName: String, options: [String], store: String, known: KnownDirectory?, mountpoint: String
     ) throws(CommandFailure) -> DaemonProcess {
@@ -37,7 +36,8 @@ final class DaemonProcess {
             // With SIGCHLD ignored, the child's exit status would be lost.
             try System.setDefaultAction(of: SIGCHLD)
             let (ours, its) = try System.makeConnection()
-            // What an app in a container starts is found by its environment (docs/HARNESSES.md), of which a copy loses a part.
+            // Processes started by an app in a container are found by their environment (docs/HARNESSES.md), and a fork
+            // loses a part of it.
             let isInContainer = getenv(RunEnvironment.mount) != nil
             let copy =
                 isInContainer
@@ -51,16 +51,16 @@ final class DaemonProcess {
         } catch { throw CommandFailure("cannot start the daemon", path: mountpoint, error) }
     }
 
-    /// From now on each of `signals`, which the caller has blocked, ends the daemon and then this process, up to the
-    /// very end of this process: its status is 0 only if none of them arrived.
+    /// From now on, ends the daemon and then this process when one of `signals` arrives, until the very end of this process: its
+    /// status is 0 only if none arrived. The caller has blocked the signals.
     func endTogether(mountpoint: String, on signals: SignalSet, message: String) throws(CommandFailure) {
         do throws(Errno) {
             try System.end(with: pid, mountpoint: mountpoint, on: signals, message: message)
         } catch { throw failedWait(error) }
     }
 
-    /// Waits until the mount is ready or the daemon has ended, however long the scan takes, or until one of `signals`
-    /// arrives, which the caller has blocked. Returns that signal.
+    /// Waits until the mount is ready, the daemon has ended, or one of `signals` arrives; a scan may take any time. Returns the
+    /// signal, if any. The caller has blocked the signals.
     func waitForWord(orOneOf signals: SignalSet) throws(CommandFailure) -> Int32? {
         do throws(Errno) {
             while true {
@@ -71,7 +71,7 @@ final class DaemonProcess {
         } catch { throw failedWait(error) }
     }
 
-    /// Waits until the mount is ready; if the daemon ends first, returns how it ended.
+    /// Waits until the mount is ready. If the daemon ends first, returns how it ended.
     func waitUntilReady() throws(CommandFailure) -> ProcessEnd? {
         do throws(Errno) {
             if try line.readSome(1) == Array("+".utf8) { return nil }
@@ -84,8 +84,8 @@ final class DaemonProcess {
         CommandFailure("cannot wait for the daemon", path: "process \(pid)", error)
     }
 
-    /// For a daemon that ended before it was ready; nil if it has said itself why. A daemon that obeys a signal says
-    /// nothing: only the process that started it knows whether it sent that signal.
+    /// Describes the end of a daemon that ended before it was ready; nil if the daemon has reported the reason itself. A daemon
+    /// that obeys a signal reports nothing, because only the process that started it knows whether it sent that signal.
     static func signalInWords(of end: ProcessEnd) -> String? {
         switch end {
         case .killed(let signal): "the daemon was killed by signal \(signal)"
@@ -94,7 +94,7 @@ final class DaemonProcess {
         }
     }
 
-    /// Whether it has ended by now.
+    /// Returns whether the daemon has ended by now.
     func hasEnded() -> Bool {
         if end != nil { return true }
         do throws(Errno) {
@@ -105,7 +105,7 @@ final class DaemonProcess {
         return end != nil
     }
 
-    /// Not if it has obeyed a signal that told it to end.
+    /// Whether a signal killed the daemon. False after SIGTERM, which tells it to end.
     var wasKilled: Bool {
         if case .killed(let signal) = end { signal != SIGTERM } else { false }
     }
@@ -118,7 +118,7 @@ final class DaemonProcess {
         }
     }
 
-    /// Tells it to unmount and end.
+    /// Tells the daemon to unmount and end.
     func requestEnd() { signal(SIGTERM) }
 
     func kill() {
@@ -126,12 +126,12 @@ final class DaemonProcess {
         _ = waitForEnd(milliseconds: 5000)
     }
 
-    /// Whether it was stopped by a signal.
+    /// Whether a signal has stopped the daemon.
     var isStopped: Bool { ProcessTable.status(of: pid)?.state == "T" }
-    /// The time that it has used so far, of the program and in the kernel, in ticks of the kernel.
+    /// The processor time that the daemon has used so far, in user mode and in the kernel, in ticks of the kernel.
     var usedTime: Int64 { ProcessTable.status(of: pid)?.usedTime ?? 0 }
 
-    /// Waits for its end, `milliseconds` at most. Returns whether it has ended.
+    /// Waits for the daemon's end, for `milliseconds` at most. Returns whether it has ended.
     func waitForEnd(milliseconds: Int) -> Bool {
         let deadline = System.uptime() + Int64(milliseconds) * 1_000_000
         while !hasEnded() {

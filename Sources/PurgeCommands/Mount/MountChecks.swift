@@ -3,7 +3,7 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeSystem
 
-/// Checks before anything is mounted. Each failure says what to do about it.
+/// Checks before a mount. Each failure says what to do about it.
 enum MountChecks {
     private static let what = "cannot mount"
 
@@ -18,7 +18,7 @@ enum MountChecks {
         try checkRights(allowsOther: allowsOther)
     }
 
-    /// For `purgefs run`, which makes the mount point itself. `store` is the one that the user has named.
+    /// Runs the checks for `purgefs run`, which makes the mount point itself. `store` is the one that the user has named.
     static func runForCommand(store: String?, eventsFile: String?, allowsOther: Bool) throws(CommandFailure) {
         try checkProcess()
         if store != nil || eventsFile != nil {
@@ -130,7 +130,7 @@ enum MountChecks {
         }
     }
 
-    /// fusermount3 mounts for an ordinary user only where that user may create files.
+    /// Checks a mount point for an ordinary user: fusermount3 mounts only where that user may create files.
     private static func checkOwnMountpoint(_ path: String, _ status: FileStatus) throws(CommandFailure) {
         guard geteuid() != 0 else { return }
         do throws(Errno) {
@@ -147,7 +147,7 @@ enum MountChecks {
         }
     }
 
-    /// What the daemon itself has open, and a few for the app.
+    /// The least number of descriptors: the daemon's own, and a few for the app.
     private static let leastDescriptors = 64
 
     private static func checkLimits() throws(CommandFailure) {
@@ -161,7 +161,7 @@ enum MountChecks {
 }
 
 extension Places {
-    /// Mounts, processes and this program's own file are found in /proc.
+    /// Requires /proc, which shows mounts, processes and this program's own file.
     static func requireProc(_ what: String) throws(CommandFailure) {
         let table = "/proc/self/mountinfo"
         do throws(Errno) {

@@ -49,14 +49,14 @@ struct MountDaemon {
         _ request: MountRequest, _ arguments: Arguments, _ serviceManager: ServiceManager?
     ) throws(CommandFailure) {
         self.serviceManager = serviceManager
-        // The working directory is given up, so that it can be unmounted or removed by others.
+        // Paths become absolute because the daemon leaves its working directory, so that others can unmount or remove that.
         var request = request
         request.storePath = Places.resolvedOrParent(request.storePath) ?? request.storePath
         request.mountpoint = Places.resolved(request.mountpoint) ?? request.mountpoint
         self.request = request
         line = arguments.text(.readyDescriptor).flatMap { Int32($0) }.map { FileDescriptor(adopting: $0) }
         diesWithParent = arguments.has(.diesWithParent)
-        // `run` itself reports a full disk, once there is one.
+        // `run` itself reports a full disk when it occurs.
         self.request.warnsOfSmallDisk = !diesWithParent
         area = arguments.text(.removeStore).map { [mountpoint = request.mountpoint] root in
             RunArea(root: root, mountpoint: mountpoint)
@@ -101,7 +101,7 @@ struct MountDaemon {
     /// Serves until the mount is gone.
     func serve() throws(CommandFailure) {
         do throws(Errno) {
-            // A reader that is gone, or a file past this process's size limit, is an error of that one write.
+            // Without these signals, a closed pipe or a file past this process's size limit only fails that one write.
             for signal in [SIGPIPE, SIGXFSZ] { try System.ignore(signal) }
         } catch { throw CommandFailure("cannot serve", path: request.mountpoint, error) }
         var isReady = false
@@ -116,7 +116,7 @@ struct MountDaemon {
         do throws(StoreError) { try result.get() } catch { throw failure(error, wasReady: isReady) }
     }
 
-    /// The mount is of use without a service manager too.
+    /// Sends a message to the service manager. The mount also works without one.
     private static func tell(_ manager: ServiceManager?, _ message: ServiceManager.Message) {
         do throws(Errno) { try manager?.tell(message) } catch {
             Console.standard().warn("warning: the service manager cannot be told \(message.rawValue): \(error)")
@@ -125,7 +125,7 @@ struct MountDaemon {
 
     private func failure(_ error: StoreError, wasReady: Bool) -> CommandFailure {
         if !wasReady || request.isAwaited(), let signal = MountService.interruption {
-            // The process that started this one learns it from the status, and knows whether it sent the signal.
+            // The process that started this one learns the signal from the status, and knows whether it sent it.
             return CommandFailure(status: ExitStatus.signal + signal, message: line == nil ? Self.interrupted : "")
         }
         guard wasReady else { return CommandFailure("cannot mount", error) }
@@ -137,12 +137,12 @@ struct MountDaemon {
 
     private var parentIsGone: Bool { line.map(Self.isClosed) ?? false }
 
-    /// The parent never writes, so its end is readable only when it has been closed.
+    /// Whether the parent has closed its end. It never writes, so the end is readable only then.
     private static func isClosed(_ line: FileDescriptor) -> Bool {
         do throws(Errno) { return try System.waitReadable(line.raw, milliseconds: 0) } catch { return true }
     }
 
-    /// The mount is ready: the waiting process is told, and the daemon leaves its working directory and its terminal.
+    /// Tells the waiting process that the mount is ready, and leaves the working directory and the terminal.
     private func becomeReady() {
         do throws(Errno) {
             if line != nil || log != nil { try redirect() }
@@ -151,7 +151,7 @@ struct MountDaemon {
             _ = try line.writeOnce("+")
             if diesWithParent { try watchParent(line) }
         } catch {
-            // The waiting process is gone. Without it, only a mount that was meant to outlive it is of use.
+            // The waiting process is gone. Only a mount that is meant to outlive it goes on.
             if diesWithParent { endSelf() }
         }
     }
@@ -164,8 +164,8 @@ struct MountDaemon {
         try System.duplicate(output.raw, as: STDERR_FILENO)
     }
 
-    /// PR_SET_PDEATHSIG would not do: it is lost when a thread changes its identity, and it means
-    /// the parent's thread, not the parent.
+    /// Ends this process when the parent ends. PR_SET_PDEATHSIG would not do: it is lost when a thread changes its identity, and
+    /// it means the parent's thread, not the parent.
     private func watchParent(_ line: FileDescriptor) throws(Errno) {
         let before = try System.block(SignalSet(rawValue: .max))  // other threads wait for the signals
         let result = Result { () throws(Errno) in
@@ -179,17 +179,17 @@ struct MountDaemon {
     }
 }
 
-/// What follows the last event on the connection of `--send-events`.
+/// The data after the last event on the connection of `--send-events`.
 struct DaemonReport: Codable {
-    /// The message for the user about what went wrong; in a line of its own.
+    /// The message for the user about a failure, in a line of its own.
     var failure: String?
-    /// If it is wanted.
+    /// The status, if it is wanted.
     var status: StatusReport?
     /// How many calls failed because the disk under the store has no room.
     var hostRefusals: Int?
 }
 
-/// Does what SIGTERM from outside would do.
+/// Ends this process as SIGTERM from outside would.
 private func endSelf() {
     do throws(Errno) { try System.signal(getpid(), SIGTERM) } catch {}  // always permitted
 }

@@ -1,7 +1,7 @@
 import PurgeCommandLine
 import PurgeModel
 
-/// The words after `-o`, before libfuse sees them: it only says that it does not know one.
+/// The words after `-o`, checked before libfuse sees them, which only says that it does not know a word.
 enum MountOptionWords {
     private static let known = [
         "ro", "rw", "suid", "nosuid", "dev", "nodev", "exec", "noexec", "sync", "async", "dirsync", "atime", "noatime",
@@ -9,7 +9,7 @@ enum MountOptionWords {
         "allow_other", "allow_root", "auto_unmount", "default_permissions", "fsname", "subtype", "blkdev", "blksize",
         "max_read", "context", "fscontext", "defcontext", "rootcontext",
     ]
-    /// Options of other file systems and of fstab. What is near to one of them is something else.
+    /// Options of other file systems and of fstab, for which no similar option is suggested.
     private static let foreign: Set = [
         "uid", "gid", "umask", "user", "users", "owner", "group", "defaults", "auto", "noauto", "nofail", "_netdev",
         "max_threads",
@@ -18,7 +18,7 @@ enum MountOptionWords {
     private static let suggested = known.filter { !["suid", "dev", "exec"].contains($0) }
     private static let settings = OptionSpec.mounting.filter { $0.value != .none && !$0.isShort }
 
-    /// Why a word is refused; nil if libfuse is asked.
+    /// Returns why a word is refused; nil leaves the decision to libfuse.
     static func objection(to word: String) -> String? {
         let name = String(word.prefix { $0 != "=" })
         let value = word.dropFirst(name.count + 1)

@@ -24,14 +24,14 @@ extension OptionSpec {
         "options for mount(8), separated by commas: ro, noexec, allow_other, ... May be repeated")
     static let log = OptionSpec("log", .file, "append the daemon's messages to FILE; without it they are lost")
 
-    /// What both `run` and `mount` take.
+    /// The options that both `run` and `mount` take.
     static let mounting: [OptionSpec] = [
         total, others, othersPurgeable, profile, purgeLatency, protection, allowOther, mountOptions, log,
     ]
 }
 
 extension Arguments {
-    /// What to mount, with the options of `OptionSpec.mounting`.
+    /// Returns the request for a mount, with the options of `OptionSpec.mounting`.
     func mountRequest(store: String, mountpoint: String) throws(CommandFailure) -> MountRequest {
         var request = MountRequest(storePath: store, mountpoint: mountpoint)
         request.settings = try settingsChange()
@@ -49,7 +49,7 @@ extension Arguments {
         texts(.mountOptions).flatMap { $0.split(separator: ",").map(String.init) }
     }
 
-    /// Whether other users are let in, by either of two options.
+    /// Whether other users may access the mount; two options say so.
     var allowsOther: Bool { has(.allowOther) || mountOptions.contains("allow_other") }
 
     private func settingsChange() throws(CommandFailure) -> SettingsChange {
@@ -63,14 +63,14 @@ extension Arguments {
         return change
     }
 
-    /// A size of a few bytes is a forgotten unit.
+    /// Returns `--total`. A size of a few bytes is refused as one with a forgotten unit.
     private func deviceSize() throws(CommandFailure) -> ByteCount? {
         guard let total = size(.total), let text = text(.total) else { return nil }
         if let objection = SizeText.objection(toDevice: text) { throw .usage("--total \(text): \(objection)") }
         return total
     }
 
-    /// The same options as words, for the daemon's own command line.
+    /// Returns the same options as words, for the daemon's own command line.
     func mountingWords() -> [String] {
         OptionSpec.mounting.flatMap { option -> [String] in
             switch option.value {
@@ -82,8 +82,8 @@ extension Arguments {
 }
 
 extension MountRequest {
-    /// The words of mount(8) and fstab about access times. The file system under the store keeps access times in
-    /// its own manner (relatime, strictatime, lazytime); words that libfuse does not know must not reach it.
+    /// The words of mount(8) and fstab about access times. Modes such as relatime, strictatime and lazytime depend on the file
+    /// system under the store. libfuse must not get words that it does not know.
     private static let accessTimeOptions: Set<String> = [
         "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "diratime", "nodiratime", "lazytime",
         "nolazytime",
@@ -100,7 +100,7 @@ extension MountRequest {
             }
         }
         options.removeAll { Self.accessTimeOptions.contains($0) || $0 == "noatime" }
-        // So that the table of mounts shows it.
+        // Lets the table of mounts show it.
         if untouched.contains(.files) { options.append("noatime") }
     }
 }

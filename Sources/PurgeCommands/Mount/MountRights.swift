@@ -1,9 +1,9 @@
 import Glibc
 import PurgeSystem
 
-/// Whether this process may mount and unmount, by itself or with the help of fusermount3.
+/// Whether this process may mount and unmount, by itself or through fusermount3.
 struct MountRights: Hashable {
-    /// fusermount3, which has the setuid bit.
+    /// The program fusermount3, which has the setuid bit.
     enum Helper: Hashable {
         case usable
         case missing
@@ -12,13 +12,13 @@ struct MountRights: Hashable {
     }
 
     var isRoot = false
-    /// CAP_SYS_ADMIN over its own mounts.
+    /// Whether it has CAP_SYS_ADMIN over its own mounts.
     var canAdminister = false
-    /// Root of a user namespace that does not own the mount namespace.
+    /// Whether it is root of a user namespace that does not own the mount namespace.
     var hasMountsOfOthers = false
     /// Whether the helper could have CAP_SYS_ADMIN.
     var canGain = true
-    /// PR_SET_NO_NEW_PRIVS: the helper gets no rights.
+    /// Whether PR_SET_NO_NEW_PRIVS is set, so that the helper gets no rights.
     var hasNoNewPrivileges = false
     var helper = Helper.usable
 
@@ -28,12 +28,12 @@ struct MountRights: Hashable {
         var advice: String
     }
 
-    /// How a container must be started.
+    /// How to start a container that can mount.
     static let containerAdvice =
         "In a container: start it with --device /dev/fuse --cap-add SYS_ADMIN "
         + "--security-opt apparmor=unconfined (Docker, Podman)."
 
-    /// Why it may not; nil if no obstacle is known.
+    /// Why this process may not mount; nil if no obstacle is known.
     var objection: Objection? {
         if canAdminister { return nil }
         if hasMountsOfOthers {
@@ -69,7 +69,7 @@ struct MountRights: Hashable {
 }
 
 extension MountRights {
-    /// Of this process.
+    /// Returns the rights of this process.
     static func current() -> MountRights {
         MountRights(
             isRoot: geteuid() == 0, canAdminister: System.canAdministerMounts,
@@ -85,6 +85,6 @@ extension MountRights {
             let isSetuid = try System.status(file.raw).st_mode & S_ISUID != 0
             let flags = try System.fileSystemStatus(file.raw).f_flag
             return isSetuid && flags & UInt(ST_NOSUID) == 0 ? .usable : .powerless(path)
-        } catch { return .usable }  // it will say why not
+        } catch { return .usable }  // the helper itself will say why not
     }
 }

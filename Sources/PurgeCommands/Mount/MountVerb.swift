@@ -39,10 +39,10 @@ private enum MountVerb {
         if arguments.has(.trace), !arguments.has(.foreground) { throw .usage("--trace: give --foreground too") }
         let request = try arguments.mountRequest(store: store, mountpoint: mountpoint)
         var known: KnownDirectory?
-        // A daemon has a parent that has just done that.
+        // A daemon skips the checks, which its parent has just made.
         if !arguments.has(.readyDescriptor) {
             try StoppedDaemonWatch.with(over: [mountpoint, store]) { () throws(CommandFailure) in
-                // First, because the checks judge this directory.
+                // Comes first, because the checks apply to this directory.
                 if !arguments.has(.foreground) { known = directory(store) }
                 try MountChecks.run(store: store, mountpoint: mountpoint, allowsOther: request.allowsOther)
             }
@@ -54,7 +54,7 @@ private enum MountVerb {
         return try start(invocation, store: store, known, mountpoint: mountpoint)
     }
 
-    /// nil if it is to be made.
+    /// Returns the store's directory; nil if it does not exist yet.
     private static func directory(_ store: String) -> KnownDirectory? {
         do throws(Errno) { return try KnownDirectory(path: store) } catch { return nil }
     }

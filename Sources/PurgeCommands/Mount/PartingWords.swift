@@ -3,27 +3,27 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeSystem
 
-/// What a daemon says at its end, for whoever has unmounted it, in a file in its memory: that needs no disk, which may be
-/// the very thing that has failed. A reader that has opened the file keeps it when the daemon is gone.
+/// The daemon's last message to the process that has unmounted it, in a file in the daemon's memory. That needs no disk, which
+/// may be the very cause of the failure. A reader that has opened the file keeps it when the daemon is gone.
 enum PartingWords {
     private static let name = "purgefs-parting-words"
     private static let limit = 16 << 10
 
-    /// For the daemon. nil if there can be no such file: then nobody learns what it would have said.
+    /// Makes the file, in the daemon. If there can be none, its last message is lost.
     static func make() -> FileDescriptor? {
         do throws(Errno) { return try System.makeMemoryFile(name) } catch { return nil }
     }
 
     static func leave(_ text: String, in file: FileDescriptor) {
-        do throws(Errno) { try file.writeAll(Array(text.utf8)) } catch {}  // then nobody learns it
+        do throws(Errno) { try file.writeAll(Array(text.utf8)) } catch {}  // then the message is lost
     }
 
-    /// The file of a daemon that runs; nil if this user may not open it.
+    /// Opens the file of a running daemon; returns nil if this user may not.
     static func file(of daemon: pid_t) -> FileDescriptor? {
         ProcessTable.openFile(of: daemon, as: "/memfd:\(name) (deleted)")
     }
 
-    /// Once the daemon has ended; empty if there was nothing to say.
+    /// Returns the message, once the daemon has ended; empty if there was none.
     static func text(in file: FileDescriptor) -> String {
         do throws(Errno) {
             let lines = String(decoding: try file.readAll(limit: limit), as: UTF8.self).split(separator: "\n")

@@ -8,16 +8,16 @@ import PurgeVolume
 
 /// A directory of a container that has or gets a policy: in a mount, or in the container/ of a store.
 struct PolicyDirectory {
-    /// As the user named it.
+    /// The name as the user gave it.
     private let name: String
     private let entry: ContainerEntry
     private var directory: FileDescriptor { entry.descriptor }
-    /// Without symbolic links and `..`.
+    /// The path without symbolic links and `..`.
     let path: String
-    /// Whether it was missing, and was made.
+    /// Whether the directory was missing and has been made.
     let isNew: Bool
 
-    /// With `making` it is made if it is missing, with the directories above it.
+    /// Opens the directory. With `making`, makes it and the directories above it if they are missing.
     init(_ name: String, making: Bool) throws(CommandFailure) {
         self.name = name
         let (above, missing) = try Self.find(name)
@@ -31,7 +31,7 @@ struct PolicyDirectory {
         entry = try Self.make(missing, below: nearest, name)
     }
 
-    /// The nearest directory that exists, and the names below it that do not.
+    /// Finds the nearest existing directory, and the missing names below it.
     private static func find(_ name: String) throws(CommandFailure) -> (above: String, missing: [String]) {
         var missing: [String] = []
         var path = name
@@ -48,8 +48,8 @@ struct PolicyDirectory {
         }
     }
 
-    /// The names in `missing` are made, each in the directory before it, and belong to the owner of the nearest one even if
-    /// root makes them.
+    /// Makes the directories in `missing`, each in the one before it. They belong to the owner of the nearest one, even
+    /// if root makes them.
     private static func make(
         _ missing: [String], below nearest: ContainerEntry, _ name: String
     ) throws(CommandFailure) -> ContainerEntry {

@@ -54,7 +54,7 @@ extension Verb {
 private enum PolicyVerb {
     /// The names of mPaaS's types.
     static let ages = ["manual", "threeDays", "oneWeek", "twoWeeks", "oneMonth"]
-    /// Their values: days.
+    /// The days of these types, without `manual`.
     private static let days = ["3", "7", "14", "30"]
 
     static func add(_ invocation: Invocation) throws(CommandFailure) {
@@ -108,7 +108,7 @@ private enum PolicyVerb {
         }
     }
 
-    /// Age, limit, use, number of files, path.
+    /// Returns a line with age, limit, use, number of files and path.
     private static func row(_ line: PolicyLine) -> String {
         let limit = line.sizeLimit ?? .zero
         return [

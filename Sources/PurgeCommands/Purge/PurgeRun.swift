@@ -10,10 +10,10 @@ struct PurgeRun {
     private let console: Console
     private let asJSON: Bool
     private let isDryRun: Bool
-    /// Bytes that are to be freed.
+    /// How many bytes to free.
     private let wanted: ByteCount?
     private let requests: [PurgeRequest]
-    /// Patterns for a part of the container; they take the place of requests.
+    /// Patterns for a part of the container, which replace the requests.
     private let globs: [String]
     private let part: String
 
@@ -34,7 +34,7 @@ struct PurgeRun {
         (self.wanted, self.requests, self.globs, self.part) = (wanted, requests, globs, part)
     }
 
-    /// The exit status.
+    /// Purges, and returns the exit status.
     func run(on target: Target) throws(CommandFailure) -> Int32 {
         try target.with(forReading: isDryRun, warnings: isDryRun ? console : nil) { (control) throws(CommandFailure) in
             var lines: [PlanLine] = []
@@ -49,7 +49,7 @@ struct PurgeRun {
         }
     }
 
-    /// What patterns are relative to.
+    /// The name of the folder that patterns are relative to.
     private var whole: String { part.isEmpty ? "the container" : "TARGET" }
 
     private func patterns(_ control: any ControlEndpoint) throws(CommandFailure) -> [[UInt8]] {
@@ -147,7 +147,7 @@ extension PurgeRun {
         if case .paths = requests.first { true } else { !globs.isEmpty }
     }
 
-    /// The files that were refused, and for those that are open, the processes that have them open.
+    /// Returns the refused files. An open file has the processes that use it.
     private func named(_ lines: [PlanLine], _ control: any ControlEndpoint) throws(CommandFailure) -> [RefusedFile] {
         let open = lines.filter { $0.refused == .open }.compactMap(\.path)
         let root = control.place
@@ -160,7 +160,7 @@ extension PurgeRun {
         }
     }
 
-    /// Says on standard error which files were refused and why; what to do next is said once for each cause.
+    /// Reports on standard error which files were refused and why. Advice appears once for each cause.
     private func tell(_ refused: [RefusedFile], _ control: any ControlEndpoint) {
         let root = control.isMounted ? control.place : control.place + "/container"
         var advice: [String] = []
@@ -185,7 +185,7 @@ extension PurgeRun {
 private struct RefusedFile: Encodable {
     var path: String
     var refused: PurgeRefusal
-    /// Only of a file that is open.
+    /// The processes that use an open file; nil for any other.
     var users: [FileUser]?
     /// True for a file that could not be emptied.
     var tombstone: Bool?

@@ -1,12 +1,12 @@
 import PurgeCommandLine
 import PurgeModel
 
-/// What was or would be purged, as text: a line for each file in the order of purging, the sum, and for a plan what each
-/// reason means.
+/// The text about a purge or a plan: a line for each file in the order of purging, the sum, and for a plan the
+/// meaning of each reason.
 struct PurgeTable {
     let items: [PlanLine]
     let isDryRun: Bool
-    /// What to say if there is nothing.
+    /// The text for an empty purge.
     let remark: String
 
     var lines: [String] {
@@ -31,7 +31,7 @@ struct PurgeTable {
             + (note.isEmpty ? "" : " (\(note))")
     }
 
-    /// In the order in which they come first.
+    /// The lines about the reasons, in the order in which these first occur.
     private var reasons: [String] {
         var names: [String] = []
         for item in items { if let name = item.reason, !names.contains(name) { names.append(name) } }

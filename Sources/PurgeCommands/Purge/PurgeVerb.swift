@@ -59,7 +59,7 @@ extension Verb {
 }
 
 private enum PurgeVerb {
-    /// Purges exactly what the operands name; a wrong one does not keep the others from being purged.
+    /// Purges exactly the named operands. A wrong operand does not keep the others from being purged.
     static func purgePaths(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
         guard !invocation.rawOperands.isEmpty else {
             throw .usage("nothing to purge: name a PATH, or use --bytes, --tier, --all or --path")
@@ -95,7 +95,7 @@ private enum PurgeVerb {
         return place
     }
 
-    /// Purges what an option describes, in a container or in a part of it.
+    /// Purges the files that an option describes, in a container or in a part of it.
     static func purgeTarget(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
         let arguments = invocation.arguments
         guard arguments.operands.count <= 1 else {

@@ -2,7 +2,7 @@ import PurgeCommandLine
 import PurgeModel
 import PurgeSystem
 
-/// What one `TYPE` or `TYPE:GLOB` of `--fail-on` names, and the events that it has met.
+/// One `TYPE` or `TYPE:GLOB` of `--fail-on`, with the events that it has matched.
 struct EventDemand: Sendable {
     private static let types: [(word: String, type: EventType)] = [
         ("refused", .refused), ("purged", .purge), ("flagLost", .flagLost), ("protectionDenied", .protectionDenied),
@@ -10,13 +10,13 @@ struct EventDemand: Sendable {
     ]
     static let words = types.map(\.word)
 
-    /// As it was written.
+    /// The text as it was written.
     let text: String
     private let type: EventType
     private let glob: Glob?
     private(set) var count = 0
     private(set) var firstPath: String?
-    /// Events of its type without a path, which stand for many: nobody can tell whether GLOB matches one of them.
+    /// Events of its type without a path, which stand for many: GLOB may or may not match one of them.
     private(set) var undecided = 0
 
     init(_ text: some StringProtocol) throws(CommandFailure) {
@@ -36,7 +36,7 @@ struct EventDemand: Sendable {
         glob = pattern.isEmpty ? nil : Glob(String(pattern))
     }
 
-    /// What other apps have lost has no path, and is no loss of this one.
+    /// Counts an event if it matches. A purge without a path is a loss of other apps, not of this one.
     mutating func meet(_ event: Event) {
         guard event.type == type, event.path != nil || type != .purge else { return }
         if let glob {

@@ -4,16 +4,15 @@ import PurgeContainers
 import PurgeSystem
 
 extension RunArea {
-    /// In nanoseconds: younger directories may not have been locked yet.
+    /// The least age in nanoseconds. Younger directories may not have been locked yet.
     private static let least: Int64 = 10_000_000_000
 
-    /// Removes what earlier runs of this user have left in `directory` because they were killed
-    /// together with their daemons, as a CI system kills a job: dead mounts and temporary stores.
-    /// What cannot be removed stays, and is no failure of this run.
+    /// Removes dead mounts and temporary stores from `directory` that earlier runs of this user have left because they were
+    /// killed together with their daemons, as a CI system kills a job. A failure to remove one is no failure of this run.
     static func removeAbandoned(in directory: String) {
         do throws(Errno) {
             let parent = try FileDescriptor.open(directory, O_RDONLY | O_DIRECTORY)
-            // There may be thousands of others.
+            // There may be thousands of other entries.
             let beginning = Array(prefix.utf8CString.dropLast())
             let names = try parent.names { strncmp($0, beginning, beginning.count) == 0 }
             for name in names where isName(Places.text(name)) {
@@ -35,7 +34,7 @@ extension RunArea {
             // That run used a store that the user had named.
         }
         for mount in MountEntry.containers() where mount.mountpoint.isPath(below: root) {
-            // A daemon that was stopped would never answer.
+            // A stopped daemon would never answer.
             guard ProcessTable.daemons(of: mount.source).isEmpty, Places.isDead(mount.mountpoint) else { return }
             _ = Unmounting(mountpoint: mount.mountpoint).attempt(detaching: true)
         }
@@ -52,24 +51,24 @@ extension RunArea {
     }
 }
 
-// What a run has made is distinguished from a copy of it, which may be the only copy of the data.
+// The area of a run is distinguished from a copy of it, which may hold the only copy of the data.
 extension RunArea {
     private static let markName = "user.purgefs.run"
 
-    /// As mkdtemp(3) makes it.
+    /// Whether the name has the form that mkdtemp(3) gives it.
     private static func isName(_ name: String) -> Bool {
         name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 6
     }
 
-    /// Leaves the directory's own inode number in an attribute of it: copying it keeps the attribute, and not the
-    /// number. Where the file system keeps no attributes, what a killed run leaves stays.
+    /// Stores the directory's own inode number in an attribute of it. A copy keeps the attribute, but not the number. Where the
+    /// file system keeps no attributes, the area of a killed run is not removed.
     static func markAsOwn(_ directory: FileDescriptor) {
         do throws(Errno) {
             try System.setAttribute(at: directory.raw, nil, markName, mark(of: directory))
         } catch {}
     }
 
-    /// Whether it carries that mark, and nothing is in it but what a run makes.
+    /// Whether the directory has that mark, and contains only entries that a run makes.
     private static func isOwn(_ directory: FileDescriptor) throws(Errno) -> Bool {
         let found = try System.attribute(at: directory.raw, nil, markName, limit: 64)
         guard try found == mark(of: directory) else { return false }

@@ -2,22 +2,22 @@ import Glibc
 import PurgeContainers
 import PurgeSystem
 
-// Code of apps takes a file for temporary whose path has /tmp/ in it, so the mount point has another place than the store
-// where there is one that this user alone can write.
+// Some code of apps takes a file for temporary if its path contains /tmp/. So the mount point has another place than the store,
+// if there is one that only this user can write.
 extension RunArea {
     static let mountPrefix = "purgefs."
-    /// In bytes. The address of a Unix socket has room for 107. In a longer place, the path of a container's tmp would leave too
-    /// few of them for the name of a socket.
+    /// The longest place in bytes. The address of a Unix socket has room for 107 bytes. In a longer place, the path of a
+    /// container's tmp would leave too few of them for a socket's name.
     private static let longestPlace = 16
 
-    /// Whether the user leaves the place of the mount point to this program. Through their owner's directory other users
-    /// cannot pass, but through that of root they can.
+    /// Whether the user leaves the place of the mount point to this program. Other users cannot pass through an ordinary user's
+    /// own directory, but they can pass through root's.
     static func mayChoosePlace(allowsOther: Bool) -> Bool {
         if getenv("TMPDIR").map({ $0.pointee != 0 }) ?? false { return false }
         return geteuid() == 0 || !allowsOther
     }
 
-    /// Where a mount point may be made, or earlier runs may have made theirs.
+    /// Returns the places where a mount point may be made, or where earlier runs may have made theirs.
     static func mountPlaces(_ surroundings: Surroundings) -> [String] {
         let runtime = getenv("XDG_RUNTIME_DIR").flatMap { String(validatingCString: $0) } ?? ""
         let place = geteuid() == 0 ? "/run" : runtime
@@ -28,7 +28,7 @@ extension RunArea {
         return [path]
     }
 
-    /// Whether no other user can put something there.
+    /// Whether no other user can create entries there.
     private static func isOwn(_ path: String) -> Bool {
         do throws(Errno) {
             let status = try System.status(ofPath: path)
@@ -36,8 +36,7 @@ extension RunArea {
         } catch { return false }
     }
 
-    /// Removes the mount points there of earlier runs that were killed together with their daemons, and nothing that is not
-    /// empty.
+    /// Removes mount points of earlier runs that were killed together with their daemons, but only empty ones.
     static func removeAbandonedMounts(in place: String) {
         do throws(Errno) {
             let parent = try FileDescriptor.open(place, O_RDONLY | O_DIRECTORY)
@@ -56,7 +55,7 @@ extension RunArea {
         guard try isOld(opened) else { return }
         try System.lockExclusively(opened.raw)  // fails while the run lasts
         for mount in MountEntry.containers() where mount.mountpoint.isPath(below: path) {
-            // A daemon that was stopped would never answer.
+            // A stopped daemon would never answer.
             guard ProcessTable.daemons(of: mount.source).isEmpty, Places.isDead(mount.mountpoint) else { return }
             _ = Unmounting(mountpoint: mount.mountpoint).attempt(detaching: true)
         }

@@ -4,23 +4,23 @@ import PurgeContainers
 import PurgeStore
 import PurgeSystem
 
-/// The temporary directories of one `purgefs run`: that of the store, if none was named, and that of the mount point, which
-/// is the same one unless there is a better place for it. `run` removes them; if `run` was killed its daemon does, and if
-/// both were killed, the next `run`.
+/// The temporary directories of one `purgefs run`: one for the store, if none was named, and one for the mount point, which is
+/// the same unless there is a better place for it. `run` removes them. If `run` was killed its daemon does, and if both were
+/// killed, the next `run`.
 struct RunArea {
     static let prefix = "purgefs-run."
     static let containers = ["Containers", "Data", "Application"]
 
-    /// Absolute.
+    /// The absolute path of the temporary directory.
     let root: String
-    /// The directory above the mount point, absolute.
+    /// The absolute path of the directory above the mount point.
     private(set) var mountRoot: String
-    /// Locked for as long as the run lasts, so that no other run takes them for abandoned.
+    /// Locked while the run lasts, so that no other run takes the directories for abandoned.
     private var directories: [FileDescriptor] = []
 
     init(root: String) { (self.root, mountRoot) = (root, root) }
 
-    /// That of another process, which has made this mount point.
+    /// The area of another process, which has made this mount point.
     init(root: String, mountpoint: String) {
         self.root = root
         mountRoot = (Self.containers + [""]).reduce(mountpoint) { path, _ in path.parentPath }
@@ -28,9 +28,8 @@ struct RunArea {
 
     var store: String { root + "/store" }
 
-    /// Directories that are fit for temporary files, the best first: for root those in which it need not prove what a name
-    /// leads to. One inside a container or a store is
-    /// not, because files there may be purged.
+    /// Returns directories fit for temporary files, the best first. For root, directories where names cannot be exchanged come
+    /// first. A directory inside a container or a store is not fit, because files there may be purged.
     static func candidates(_ surroundings: Surroundings) -> [String] {
         let named = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
         let fit = [named, "/tmp", "/var/tmp"].filter { !$0.isEmpty }.compactMap(Places.resolved).filter { path in
@@ -39,15 +38,15 @@ struct RunArea {
         return System.isRoot ? fit.filter(keepsNames) + fit.filter { !keepsNames($0) } : fit
     }
 
-    /// The daemon and COMMAND reach the temporary directory by its path only.
+    /// Whether names cannot be exchanged in the directory; the daemon and COMMAND reach it only by its path.
     private static func keepsNames(_ path: String) -> Bool {
         do throws(Errno) {
             return try FileDescriptor.open(path, System.openPath | O_DIRECTORY).keepsNames
         } catch { return false }
     }
 
-    /// A new directory that only this user can access, and another one for the mount point in the first of `places` where
-    /// one can be made.
+    /// Makes a new directory that only this user can access, and another one for the mount point in the first of
+    /// `places` that allows it.
     static func make(in directory: String, mountingIn places: [String] = []) throws(CommandFailure) -> RunArea {
         do throws(Errno) {
             let (root, opened) = try NewDirectory.makeTemporary(prefix: "\(directory)/\(prefix)")
@@ -70,7 +69,8 @@ struct RunArea {
         return opened
     }
 
-    /// Does nothing where that is not possible, as in a system container whose /run is read-only or full.
+    /// Makes the directory for the mount point on a best-effort basis. It may fail, as in a system container whose /run is
+    /// read-only or full.
     private mutating func mount(in place: String) {
         do throws(Errno) {
             let path = try System.makeTemporaryDirectory(prefix: "\(place)/\(Self.mountPrefix)")
@@ -90,7 +90,7 @@ struct RunArea {
         }
     }
 
-    /// Removes them if they are empty, and then the directory too.
+    /// Removes the folders of containers if they are empty, and then the directory too.
     static func removeContainers(from path: String) throws(Errno) {
         for count in (0...containers.count).reversed() {
             let folder = ([path] + containers.prefix(count)).joined(separator: "/")
@@ -111,8 +111,8 @@ struct RunArea {
         return path
     }
 
-    /// For a mount that lets other users in: they may pass through the directories above it, and see nothing in them. The
-    /// store has a mode of its own.
+    /// Lets other users into the mount: they can pass through the directories above it, but not list them. The store has
+    /// a mode of its own.
     func admitOthers() throws(CommandFailure) {
         for count in 0...Self.containers.count {
             let path = ([mountRoot] + Self.containers.prefix(count)).joined(separator: "/")
@@ -122,11 +122,10 @@ struct RunArea {
         }
     }
 
-    /// How often it is tried: a process that COMMAND has left may make folders there after the unmount.
+    /// How often removal is tried: a process that COMMAND has left may make folders there after the unmount.
     private static let attempts = 20
 
-    /// Removes everything in it, including the store; does nothing if it is gone already. Whatever is still mounted there
-    /// is left alone.
+    /// Removes the whole area with the store; does nothing if it is already gone. Anything still mounted there is left alone.
     func remove() throws(CommandFailure) {
         for (path, prefix) in [(root, Self.prefix), (mountRoot, mountRoot == root ? Self.prefix : Self.mountPrefix)] {
             guard path.split(separator: "/").last?.hasPrefix(prefix) != true else { continue }
@@ -153,8 +152,8 @@ struct RunArea {
         }
     }
 
-    /// The mount is gone, and its daemon still writes to the store: meanwhile the mount point and what is above it can go, as
-    /// far as they are empty.
+    /// Removes the mount point and the directories above it as far as they are empty. The mount is gone, while its daemon still
+    /// writes to the store.
     func removeEmpty(mountpoint: String) {
         var path = mountpoint
         do throws(Errno) {
@@ -163,7 +162,7 @@ struct RunArea {
                 path = path.parentPath
             }
             if mountRoot != root { try System.removeDirectory(at: AT_FDCWD, mountRoot) }
-        } catch {}  // `remove` tries it again, and says why if it cannot
+        } catch {}  // `remove` tries again, and reports the reason if it fails too
     }
 
     private func removeMountpoint() throws(Errno) {
@@ -176,7 +175,7 @@ struct RunArea {
         }
     }
 
-    /// A directory where something is mounted is not "not empty", but busy.
+    /// Removes a folder with its content. If something is mounted on it, the kernel answers "busy" instead of "not empty".
     private static func remove(_ name: RawText, in data: FileDescriptor) throws(Errno) {
         for attempt in 1...attempts {
             do throws(Errno) {

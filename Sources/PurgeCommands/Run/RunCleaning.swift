@@ -1,8 +1,8 @@
 import PurgeSystem
 import Synchronization
 
-/// Removes what earlier runs have left in a directory for temporary files, and in the places of mount points, beside a run
-/// that goes on: there may be thousands of other files in the directory, and what is there to remove may be large.
+/// Removes the remains of earlier runs from a directory for temporary files and from the places of mount points. It does so while
+/// the run goes on, because the directory may have thousands of other files, and the remains may be large.
 final class RunCleaning: Sendable {
     private let directory: String
     private let mounts: [String]

@@ -1,17 +1,17 @@
 import PurgeCommandLine
 import PurgeSystem
 
-/// What COMMAND has mounted over its container, or over a directory of the run above it. It hides the container from all that
-/// is to be done at the end of a run, and would stay behind. Mounts in the container hide nothing, and go with it.
+/// The mounts that COMMAND has made over its container, or over a directory of the run above it. They hide the container from the
+/// end of the run, and would stay behind. Mounts inside the container hide nothing, and disappear with it.
 struct RunCover {
     let area: RunArea
     let mountpoint: String
     let console: Console
 
-    /// The mounts over the container, the oldest first, and whether that is mounted.
+    /// Returns the mounts over the container, the oldest first, and whether the container is mounted.
     private func look() -> (covers: [MountEntry], isMounted: Bool) {
         let all = MountEntry.all()
-        // If the container has been unmounted, everything that is there is of others.
+        // If the container has been unmounted, every mount found there belongs to others.
         let container = all.firstIndex { $0.isContainer && $0.mountpoint.isPath(mountpoint) }
         let covers = all.dropFirst(container.map { $0 + 1 } ?? 0).filter { mount in
             let place = mount.mountpoint
@@ -20,7 +20,7 @@ struct RunCover {
         return (covers, container != nil)
     }
 
-    /// Returns whether the container is mounted, and what could not be taken away.
+    /// Unmounts the covers. Returns whether the container is mounted, and the failures.
     func takeAway() -> (isMounted: Bool, failures: [CommandFailure]) {
         let (found, isMounted) = look()
         guard !found.isEmpty else { return (isMounted, []) }

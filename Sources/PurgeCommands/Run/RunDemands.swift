@@ -2,9 +2,9 @@ import PurgeCommandLine
 import PurgeModel
 import PurgeReport
 
-/// What the caller of `purgefs run` wants to know at its end: a status of its own after certain events, and a summary.
+/// The results that the caller of `purgefs run` wants at its end: a status of its own after certain events, and a summary.
 struct RunDemands {
-    /// What `--fail-on` names.
+    /// The demands of `--fail-on`.
     let demands: [EventDemand]
     private let summary: ReportFile?
 
@@ -21,15 +21,15 @@ struct RunDemands {
         summary = arguments.text(.summaryFile).map { ReportFile(path: $0, kind: "summary") }
     }
 
-    /// A name that cannot be written is reported before anything begins.
+    /// Checks the name of the summary, so that a name that cannot be written is reported before anything begins.
     func check(store: String?) throws(CommandFailure) { try summary?.check(store: store) }
 
-    /// `status` is COMMAND's; nil if it was not reached.
+    /// Writes the summary. `status` is COMMAND's, or nil if COMMAND was not reached.
     func write(_ run: RunSummary, status: Int32?) throws(CommandFailure) {
         try summary?.write(run.json(status: status))
     }
 
-    /// A COMMAND that has failed keeps its status.
+    /// Returns the status of the run. A COMMAND that has failed keeps its own status.
     func status(after status: Int32, _ events: RunTally, _ console: Console) -> Int32 {
         let met = events.demands.filter { $0.count > 0 }
         if met.isEmpty { return status }

@@ -2,29 +2,29 @@ import Glibc
 import PurgeCommandLine
 import PurgeSystem
 
-/// The end of a run's mount: it is unmounted even if it is in use, and its daemon has ended.
+/// The end of a run's mount: the mount is removed even if it is in use, and its daemon ends.
 struct RunEnding {
-    /// In milliseconds: for files that COMMAND's last processes are just closing.
+    /// Milliseconds for files that COMMAND's last processes are just closing.
     private static let patience = 500
-    /// In milliseconds: how long a daemon may take that uses no time of a processor, and one that was stopped.
+    /// Milliseconds for a daemon that uses no processor time, and for one that was stopped.
     private static let daemonPatience = 10_000
     private static let stoppedPatience = 1000
-    /// In ticks, that is 10 ms: a daemon that uses less in `stoppedPatience` does nothing but look around.
+    /// In ticks of 10 ms. A daemon that uses less in `stoppedPatience` does no work.
     private static let leastWork: Int64 = 5
-    /// In nanoseconds.
+    /// The longest wait for a daemon that still works, in nanoseconds.
     private static let longestWork: Int64 = 600_000_000_000
 
     let area: RunArea
     let mountpoint: String
     let console: Console
 
-    /// Returns whether the container is mounted, and what lies over it and could not be taken away.
+    /// Unmounts the covers. Returns whether the container is mounted, and the failures.
     func takeCoversAway() -> (isMounted: Bool, failures: [CommandFailure]) {
         RunCover(area: area, mountpoint: mountpoint, console: console).takeAway()
     }
 
-    /// Returns what went wrong; the mount is gone nevertheless. If the store is discarded, this returns as soon as the daemon does
-    /// nothing more with it, and otherwise the daemon has ended.
+    /// Unmounts the container and ends its daemon. Returns the failures; the mount is gone even then. Normally the daemon has
+    /// ended when this returns. If the store is discarded, this returns as soon as the daemon no longer uses it.
     func takeAway(
         _ daemon: DaemonProcess, isMounted: Bool, _ record: RunRecord, isStoreDiscarded: Bool
     ) -> [CommandFailure] {
@@ -33,8 +33,8 @@ struct RunEnding {
             // Readers of events get end of file and need not be reported.
             if !mount.isBusyWithControlFilesOnly() { report(mount) }
         }
-        // When told to end, the daemon unmounts even if the mount is in use. If it is unmounted already, the daemon
-        // does not go on for a copy of the mount in a mount namespace that was made meanwhile.
+        // A daemon that is told to end unmounts even if the mount is in use. If it is already unmounted, the daemon does not go
+        // on for a copy of the mount in a mount namespace that was made meanwhile.
         daemon.requestEnd()
         area.removeEmpty(mountpoint: mountpoint)
         if isMounted, isStoreDiscarded, record.awaitReport(milliseconds: Int64(Self.stoppedPatience)) != nil {
@@ -43,7 +43,7 @@ struct RunEnding {
         return awaitEndAndUnmount(daemon, record)
     }
 
-    /// The same before COMMAND was started; also for a daemon that was killed, and whose mount has stayed.
+    /// Does the same before COMMAND was started, or for a daemon that was killed and whose mount has stayed.
     func abandon(_ daemon: DaemonProcess) -> [CommandFailure] {
         daemon.requestEnd()
         return awaitEndAndUnmount(daemon, nil)
@@ -61,8 +61,8 @@ struct RunEnding {
         return failures
     }
 
-    /// Kills a daemon that was stopped, or does nothing although it was told to end. One that still purges, or whose
-    /// events are still being recorded, may go on for a while.
+    /// Waits for the daemon's end. Kills a daemon that was stopped, or that stays idle although it was told to end. A daemon that
+    /// still purges, or whose events are still being recorded, may go on for a while.
     func awaitEnd(of daemon: DaemonProcess, _ record: RunRecord?) -> [CommandFailure] {
         var left = Self.daemonPatience
         var (used, newest) = (daemon.usedTime, record?.newest)

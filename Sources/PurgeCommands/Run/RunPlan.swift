@@ -5,12 +5,12 @@ import PurgeSystem
 import PurgeVolume
 import Synchronization
 
-/// What `--at` says: changes of the device while COMMAND runs.
+/// The changes of the device that `--at` requests while COMMAND runs.
 struct RunPlan: Sendable {
     struct Step: Sendable {
-        /// As the user wrote it.
+        /// The text as the user wrote it.
         let text: String
-        /// Counted from the beginning of COMMAND, in real time.
+        /// The time since the beginning of COMMAND, in real time.
         let time: TimeSpan
         fileprivate let change: Change
     }
@@ -20,13 +20,13 @@ struct RunPlan: Sendable {
         case command(ControlFile, String)
     }
 
-    /// The earliest first; among equal times in the order of the command line.
+    /// The steps, earliest first; among equal times in the order of the command line.
     let steps: [Step]
 
     init(_ texts: [String]) throws(CommandFailure) {
         var steps: [Step] = []
         for text in texts { steps.append(try Step(text)) }
-        // Sorting is stable only with the position.
+        // The position makes the sort stable.
         self.steps = steps.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
             .map(\.element)
     }
@@ -60,7 +60,7 @@ extension RunPlan.Step {
 
     private static let commands = ControlFile.allCases.filter { objection(to: "", for: $0) != nil }
 
-    /// The message about a name that can neither be set nor gets commands.
+    /// Returns the message about a name that can neither be set nor take commands.
     private static func refusal(of text: String) -> String {
         let names = (ControlFile.settable + commands).map(\.rawValue)
         let near = ["", "storage.", "device."].lazy.compactMap { Suggestion.nearest(to: $0 + text, among: names) }.first
@@ -68,7 +68,7 @@ extension RunPlan.Step {
             + (near.map { "did you mean '\($0)'?" } ?? "these can: \(names.joined(separator: ", "))")
     }
 
-    /// nil for a file that is not for commands; empty if it accepts this one.
+    /// Returns nil for a file that takes no commands, and an empty text if it accepts this one.
     private static func objection(to command: String, for file: ControlFile) -> String? {
         switch file {
         case .deviceState, .appState, .storagePolicies: objection(to: command, words: file.words)
@@ -97,7 +97,7 @@ extension RunPlan.Step {
             do throws(Errno) {
                 try control.write(command, to: file)
             } catch .tryAgain {
-                // Less was purged than was asked for, because there is no more.
+                // Less was purged than requested, because there is no more.
             } catch { throw CommandFailure("cannot write \(file.rawValue)=\(command)", path: control.place, error) }
         }
     }
@@ -109,7 +109,7 @@ final class RunningPlan: Sendable {
         /// When COMMAND was about to begin.
         var began: Int64?
         var hasBegun = false
-        /// When it had ended.
+        /// When COMMAND had ended.
         var ended: Int64?
         var reached = 0
         var failures: [CommandFailure] = []
@@ -126,10 +126,10 @@ final class RunningPlan: Sendable {
         control = MountedControl(place: mountpoint)
     }
 
-    /// Whether anything is due before COMMAND begins.
+    /// Whether a step is due before COMMAND begins.
     var isForTheStart: Bool { steps.contains { $0.time.seconds == 0 } }
 
-    /// What is due before COMMAND begins.
+    /// Carries out the steps that are due before COMMAND begins.
     func prepare() throws(CommandFailure) {
         for step in steps where step.time.seconds == 0 {
             try step.carryOut(on: control)
@@ -137,7 +137,7 @@ final class RunningPlan: Sendable {
         }
     }
 
-    /// COMMAND begins.
+    /// Starts the thread, when COMMAND begins.
     func start() throws(CommandFailure) {
         let began = System.uptime()
         state.withLock { $0.began = began }
@@ -153,13 +153,13 @@ final class RunningPlan: Sendable {
     /// Whether COMMAND was started.
     var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
-    /// COMMAND has ended: nothing more is begun.
+    /// Stops the plan, when COMMAND has ended: no further step begins.
     func stop() {
         state.withLock { $0.ended = System.uptime() }
         gate.advance()
     }
 
-    /// After `stop`, and when the daemon has ended: returns what went wrong, and the steps that were not due in time.
+    /// Returns the failures, and the steps that were not due in time. Called after `stop`, when the daemon has ended.
     func end() -> (failures: [CommandFailure], unreached: [String]) {
         thread.withLock { $0 }?.join()
         return state.withLock { state in
@@ -185,7 +185,7 @@ final class RunningPlan: Sendable {
         }
     }
 
-    /// Returns whether COMMAND still runs then.
+    /// Waits until `time`. Returns whether COMMAND still runs then.
     private func wait(until time: Int64) -> Bool {
         while true {
             let seen = gate.generation

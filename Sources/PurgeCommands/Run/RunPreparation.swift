@@ -6,7 +6,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// What a run is prepared with: its temporary directory, its store and its mount point.
+/// The parts prepared for a run: its temporary directory, its store and its mount point.
 struct RunPreparation {
     let area: RunArea
     let store: String
@@ -21,18 +21,18 @@ struct RunPreparation {
     /// The store that the user has named, if it was made as a copy.
     private let copied: NewStore?
     var isCopied: Bool { copied != nil }
-    /// Of what earlier runs have left.
+    /// The removal of earlier runs' remains.
     let cleaning: RunCleaning
 
-    /// The mount has failed: removes what was made for it, including a store that the user has named if it is new.
+    /// Removes everything made for a mount that has failed, including a store that the user has named if it is new.
     func withdraw() throws(CommandFailure) {
         cleaning.join()
         if let copied { copied.withdraw() } else { before.restore(after: area.root) }
         try area.remove()
     }
 
-    /// The run is over: removes what was made for it, except a store that the user has named. A copy that COMMAND has not
-    /// seen is of no use, and in the way of the next attempt.
+    /// Removes everything made for the run, when it is over, except a store that the user has named. A copy that COMMAND has not
+    /// seen is useless, and would block the next attempt.
     func end(hasRun: Bool) throws(CommandFailure) {
         if copied != nil, !hasRun { return try withdraw() }
         cleaning.join()
@@ -40,9 +40,9 @@ struct RunPreparation {
         try area.remove()
     }
 
-    /// `named` is the store that the user gave. Without one, the first directory for temporary
-    /// files that can hold a store is used. With an origin, the store is a new one that begins as a copy of that. What a
-    /// new store begins with is made with `protection` as the default class.
+    /// Prepares a run. `named` is the store that the user gave. Without one, the store is in the first directory for temporary
+    /// files that can hold it. With an origin, the store is new and begins as a copy of that. The first content of a new store is
+    /// made with `protection` as the default class.
     static func make(
         store named: String?, copyOf origin: CopyOrigin?, protection: FileProtection?, allowsOther: Bool
     ) throws(CommandFailure) -> RunPreparation {
@@ -84,10 +84,10 @@ struct RunPreparation {
                 advice: "Set TMPDIR to a directory that can be written.")
     }
 
-    /// Why directories for temporary files were not fit.
+    /// The reasons why directories for temporary files were not fit.
     private struct Refusals {
         private(set) var first: CommandFailure?
-        /// File systems that are full, or the like.
+        /// File systems that are full, or fail as a whole in another way.
         private var devices: Set<Int64> = []
 
         mutating func add(_ failure: CommandFailure, in directory: String, _ reach: StoreError.Reach) {
@@ -104,7 +104,8 @@ struct RunPreparation {
         }
     }
 
-    /// A temporary store that is not complete is removed with the directory of the run. Returns one that was named.
+    /// Copies the origin. A temporary store that is incomplete is removed with the directory of the run. Returns the new
+    /// store if it was named.
     private static func copy(
         _ origin: CopyOrigin, to named: String?, _ area: RunArea
     ) throws(StoreError) -> NewStore? {
@@ -120,7 +121,8 @@ struct RunPreparation {
         return nil
     }
 
-    /// The path of the mount point contains the container's UUID, so the store is made first.
+    /// Opens the store and makes the mount point. The store comes first, because the mount point's path contains the container's
+    /// UUID.
     private init(
         _ area: RunArea, store path: String, _ copied: NewStore?, _ protection: FileProtection?, _ cleaning: RunCleaning
     ) throws(CommandFailure) {

@@ -6,26 +6,26 @@ import PurgeStore
 import PurgeSystem
 import Synchronization
 
-/// The events in the container of a run, received from the daemon as they happen and so independent of the journal.
-/// They are written to the file of `--events`, and added up for the summary.
+/// The events in the container of a run, received from the daemon as they happen and so independent of the journal. They are
+/// written to the file of `--events`, and summed up for the summary.
 final class RunRecord: Sendable {
     private typealias Line = ArraySlice<UInt8>
-    /// How the line of an event (`Event`) begins; its number follows.
+    /// The beginning of an event's line (`Event`), before its number.
     private static let beginning = Array("{\"seq\":".utf8)
-    /// How long the end of a run waits for a reader of the `--events` file that accepts nothing, in nanoseconds.
+    /// How many nanoseconds the end of a run waits for a reader of the `--events` file that accepts nothing.
     private static let patience: Int64 = 5_000_000_000
-    /// This many lines are kept as they came, because decoding each of them at once would be too slow.
+    /// How many lines are kept undecoded, because decoding each of them at once would be too slow.
     private static let batch = 512
     private struct State {
         /// The number of the newest event.
         var newest: Int64 = 0
-        /// Whether that is the one with which a container's mount ends.
+        /// Whether the newest event is the end of a container's mount.
         var isUnmounted = false
         /// Events that the daemon could not deliver, and that the journal does not have either.
         var missing: Int64 = 0
-        /// What the daemon reports about its own end.
+        /// Failures that the daemon reports about its own end.
         var daemonFailures: [String] = []
-        /// The daemon's report at the end: there are no more events, and it does nothing more with the store.
+        /// The daemon's report at the end: there are no more events, and the daemon no longer uses the store.
         var report: DaemonReport?
         /// Whether nothing more comes from the daemon.
         var hasEnded = false
@@ -33,7 +33,7 @@ final class RunRecord: Sendable {
         /// Lines that are not in the tally yet.
         var lines: [Line] = []
         var writingFailure: Errno?
-        /// Events that are not in the file because of it.
+        /// Events missing in the file because of that failure.
         var unwritten: Int64 = 0
         /// When the end of the run began.
         var ending: Int64?
@@ -57,7 +57,7 @@ final class RunRecord: Sendable {
     /// Advances when the daemon has made its report, or has ended.
     private let completion = Gate()
 
-    /// The file is opened before COMMAND begins, so that a bad name is reported at once.
+    /// Opens the file before COMMAND begins, so that a bad name is reported at once.
     init(path: String?, demands: [EventDemand]) throws(CommandFailure) {
         self.path = path
         state = Mutex(State(tally: RunTally(demands: demands)))
@@ -72,7 +72,8 @@ final class RunRecord: Sendable {
         } catch { throw CommandFailure("cannot write the events", output: path ?? "", error) }
     }
 
-    /// COMMAND has it too: its position in a file is shared, and that a write does not wait is not.
+    /// Opens standard output, which COMMAND has too. A file is duplicated, to share its position. Anything else is opened anew,
+    /// so that only this process's writes do not wait.
     private static func standardOutput() throws(Errno) -> FileDescriptor {
         if try !System.status(STDOUT_FILENO).isRegularFile {
             do throws(Errno) {
@@ -97,13 +98,14 @@ final class RunRecord: Sendable {
         } catch { throw CommandFailure("cannot follow events", path: mountpoint, error) }
     }
 
-    /// COMMAND has ended: from now on, a reader of the `--events` file that accepts nothing is abandoned.
+    /// Begins the end of the run, when COMMAND has ended. From now on, a reader of the `--events` file that accepts
+    /// nothing is abandoned.
     func startEnding() { state.withLock { $0.ending = System.uptime() } }
 
     /// The number of the newest event.
     var newest: Int64 { state.withLock { $0.newest } }
 
-    /// What the daemon has reported when it had served the last request; nil if that does not come in time.
+    /// Returns the daemon's report after the last request; nil if it does not come in time.
     func awaitReport(milliseconds: Int64) -> DaemonReport? {
         let seen = completion.generation
         if let report = state.withLock({ $0.report }) { return report }
@@ -112,9 +114,9 @@ final class RunRecord: Sendable {
         return state.withLock { $0.report }
     }
 
-    /// The daemon has made its report, or has ended: returns what it has told until then.
+    /// Returns everything that the daemon has sent, when it has made its report or has ended.
     func end(hasDaemonEnded: Bool) -> (events: RunTally, report: DaemonReport?) {
-        // What has gone wrong follows the report.
+        // Failures follow the report.
         if hasDaemonEnded || state.withLock({ $0.report }) == nil { thread.withLock { $0 }?.join() }
         return state.withLock { state in
             state.addUp()
@@ -126,7 +128,7 @@ final class RunRecord: Sendable {
         do { return try JSONText.decode(type, from: String(decoding: line, as: UTF8.self)) } catch { return nil }
     }
 
-    /// What the file of `--events` lacks, and what the store lacks according to the daemon.
+    /// Returns failures about events missing in the file of `--events`, and about losses in the store that the daemon reported.
     func failures(isStoreKept: Bool) -> [CommandFailure] {
         let state = state.withLock { $0 }
         var failures: [CommandFailure] = []
@@ -164,7 +166,7 @@ final class RunRecord: Sendable {
         return failures
     }
 
-    /// Does no more than necessary with each line: the daemon does not wait for a slow reader.
+    /// Reads the lines. Does no more than necessary with each, because the daemon does not wait for a slow reader.
     private func read(_ line: FileDescriptor, _ journal: RunJournal) {
         var rest: [UInt8] = []
         while true {
@@ -200,8 +202,8 @@ final class RunRecord: Sendable {
         return rest.drop { $0 != quote }.starts(with: "\",\"type\":\"\(type)\"".utf8)
     }
 
-    /// Events that came faster than this thread could receive them: those after the last one that it has, up to the
-    /// number of the record about them. Other gaps are numbers of events that only the journal has.
+    /// Reads from the journal the events that came faster than this thread could receive them: from the last one it has up to the
+    /// record about them. Other gaps are numbers of events that only the journal has.
     private func fill(_ dropped: Event?, _ journal: RunJournal) {
         guard let dropped, let missed = dropped.reason.flatMap({ Int64($0.prefix { $0 != " " }) }) else { return }
         let last = state.withLock { $0.newest }
@@ -264,14 +266,13 @@ private struct RunJournal: Sendable {
     let store: String
     let mountpoint: String
 
-    /// Visits what can be read of the journal, a part after the other: there may be many. With `flushed`, the daemon first
-    /// writes what it has not yet written.
+    /// Visits the events that can be read from the journal. With `flushed`, the daemon first writes its pending events.
     func visit(after sequence: Int64, flushed: Bool = false, _ body: (Event) -> Void) {
         do throws(CommandFailure) {
             if flushed { try MountedControl(place: mountpoint).flushJournal() }
-        } catch {}  // the mount is gone, and at its end the journal was written if events were missed
+        } catch {}  // the mount is gone, and the journal was written at its end if events were missed
         do throws(CommandFailure) {
             try History(store: store).visit(after: sequence, .usual) { (event) throws(CommandFailure) in body(event) }
-        } catch {}  // events that are not there are counted
+        } catch {}  // missing events are counted
     }
 }

@@ -2,18 +2,18 @@ import PurgeCommandLine
 import PurgeReport
 import PurgeSystem
 
-/// The report that `purgefs run --report` leaves: about the store as the run has left it, however the run has ended.
+/// The report of `purgefs run --report` about the store as the run has left it, however the run has ended.
 struct RunReport {
     private let file: ReportFile
 
-    /// nil if none is wanted. A name that cannot be written is reported before anything begins.
+    /// Returns nil if no report is wanted. A name that cannot be written is reported before anything begins.
     init?(_ path: String?, store: String?) throws(CommandFailure) {
         guard let path else { return nil }
         file = ReportFile(path: path)
         try file.check(store: store)
     }
 
-    /// The daemon has ended, and the store is still there. `isKept` is whether it will be afterwards.
+    /// Writes the report, when the daemon has ended and the store still exists. `isKept` says whether it stays after that.
     func write(store: String, isKept: Bool, program: String, ending: String) throws(CommandFailure) {
         var gathering = ReportGathering(
             .store(store), run: .init(program: program, ending: ending, isStoreKept: isKept))
@@ -27,7 +27,7 @@ struct RunReport {
 }
 
 extension RunReport {
-    /// As the report says it, after the name of the program.
+    /// Returns the end in the words of the report, after the name of the program.
     static func words(of end: ProcessEnd) -> String {
         switch end {
         case .exited(let status): "ended with \(status)"

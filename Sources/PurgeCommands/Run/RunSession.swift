@@ -8,12 +8,12 @@ import PurgeSystem
 
 /// One `purgefs run`, from the mount to the removal of everything it has made.
 ///
-/// Every signal that could end this process is blocked meanwhile and fetched, so that the process
-/// never ends before it has cleaned up.
+/// Every signal that could end this process is blocked meanwhile and fetched, so that the process never ends before
+/// it has cleaned up.
 struct RunSession {
     private static let passedOn = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2)
-    /// Each of them ends the run before COMMAND has begun. COMMAND also gets those that `purgefs run` ignores, since it
-    /// may have a use for them.
+    /// The signals that end the run before COMMAND has begun. COMMAND also gets signals that `purgefs run` ignores, since it may
+    /// have a use for them.
     private static let interrupting = passedOn.withoutIgnored
     private static let blocked = passedOn.union(SignalSet(SIGCHLD, SIGPIPE, SIGXFSZ, SIGALRM, SIGVTALRM, SIGPROF))
 
@@ -21,13 +21,13 @@ struct RunSession {
     private let console: Console
     private let prepared: RunPreparation
     private let plan: RunningPlan
-    /// The signal mask that COMMAND gets.
+    /// The signal mask for COMMAND.
     private let mask: SignalSet
 
-    /// Returns the mask from before.
+    /// Blocks the signals. Returns the mask from before.
     static func blockSignals() throws(Errno) -> SignalSet { try System.block(blocked) }
 
-    /// `mask` is what `blockSignals` has returned.
+    /// Prepares the run. `mask` is the result of `blockSignals`.
     init(
         _ invocation: Invocation, _ plan: RunPlan, _ origin: CopyOrigin?, mask: SignalSet
     ) throws(CommandFailure) {
@@ -54,7 +54,7 @@ struct RunSession {
                 daemon.line, after: prepared.lastSequence, store: prepared.store, mountpoint: prepared.mountpoint)
             return try runCommand(daemon)
         }
-        // Everything below is done, whatever has happened.
+        // Everything below is done even after a failure.
         record.startEnding()
         plan.stop()
         let ending = RunEnding(area: prepared.area, mountpoint: prepared.mountpoint, console: console)
@@ -81,15 +81,16 @@ struct RunSession {
         return demands.status(after: Self.last(status), events, console)
     }
 
-    /// Whether nobody looks at the store after COMMAND.
+    /// Whether the store is not used after COMMAND.
     private var isStoreDiscarded: Bool {
         !invocation.arguments.has(.store) && !invocation.arguments.has(.reportFile)
     }
 
-    /// A copy that COMMAND has not seen goes with the run.
+    /// Whether the store stays. A copy that COMMAND has not seen is removed with the run.
     private var isStoreKept: Bool { invocation.arguments.has(.store) && (plan.hasBegun || !prepared.isCopied) }
 
-    /// A daemon that is killed answers nothing some time before it has ended, and COMMAND may have ended in between.
+    /// Records the loss of the container. A daemon that is killed stops answering some time before it has ended, and COMMAND may
+    /// have ended in between.
     private func noteLoss(of daemon: DaemonProcess, in result: inout Result<Outcome, CommandFailure>) {
         guard case .success(var outcome) = result, !outcome.hasLostContainer else { return }
         outcome.hasLostContainer = true
@@ -102,7 +103,7 @@ struct RunSession {
             + (Store.lastWords(in: prepared.store).map { "\n" + VisibleText.of($0) } ?? "")
     }
 
-    /// The daemon has ended, so that nothing waits for it any more.
+    /// Ends the plan, after the daemon has ended, so that nothing waits for it any more.
     private func endPlan() -> [CommandFailure] {
         let (failures, unreached) = plan.end()
         if !unreached.isEmpty {
@@ -132,14 +133,13 @@ struct RunSession {
             program: invocation.arguments.operands.first ?? "", ending: ending)
     }
 
-    /// Removes what was made for the run; if a signal came before COMMAND, also a store that the user has named if it
-    /// is new.
+    /// Removes everything made for the run. If a signal came before COMMAND, also removes a new store that the user has named.
     private func remove(after result: Result<Outcome, CommandFailure>) throws(CommandFailure) {
         if case .failure(let failure) = result, failure.status > ExitStatus.signal { return try prepared.withdraw() }
         try prepared.end(hasRun: plan.hasBegun)
     }
 
-    /// COMMAND's status, unless a signal arrived during the cleanup.
+    /// Returns COMMAND's status, unless a signal arrived during the cleanup.
     private static func last(_ status: Int32) -> Int32 {
         guard status == ExitStatus.done, let signal = System.endSignal() else { return status }
         return ExitStatus.signal + signal
@@ -201,7 +201,7 @@ struct RunSession {
         return Outcome(end: end, hasLostContainer: isLost)
     }
 
-    /// What the plan has for the time before COMMAND.
+    /// Carries out the steps of the plan that come before COMMAND.
     private func prepareDevice() throws(CommandFailure) {
         guard plan.isForTheStart else { return }
         let control = MountedControl(place: prepared.mountpoint)
@@ -217,8 +217,8 @@ struct RunSession {
         try result.get()
     }
 
-    /// nil if there is no answer in time: a call into the mount of a daemon that has been stopped never returns. `isWorking`
-    /// is asked each time that the time is over.
+    /// Asks the daemon; returns nil if there is no answer in time, because a call into the mount of a stopped daemon never
+    /// returns. Each time the limit has passed, `isWorking` says whether to go on waiting.
     private func answer<Value: Sendable>(
         _ question: @escaping @Sendable () throws(CommandFailure) -> Value, within milliseconds: Int64 = 5000,
         isWorking: () -> Bool = { false }
@@ -228,7 +228,7 @@ struct RunSession {
         } catch { return Result(catching: question) }
     }
 
-    /// `refusedBefore` is nil if COMMAND was not reached.
+    /// Returns the summary. Its `refusedBefore` is nil if COMMAND was not reached.
     private func summary(
         of result: Result<Outcome, CommandFailure>, _ after: DaemonReport?, _ events: RunTally
     ) -> RunSummary {

@@ -1,11 +1,11 @@
 import PurgeModel
 import PurgeStore
 
-/// What one run did to its container, as text.
+/// The effects of one run on its container, as text.
 struct RunSummary {
-    /// How many writes the store had refused before COMMAND; nil if that was not reached.
+    /// How many writes the store had refused before COMMAND; nil if COMMAND was not reached.
     let refusedBefore: Int64?
-    /// nil if the container went away first.
+    /// nil if the container disappeared first.
     let after: StatusReport?
     let events: RunTally
 
@@ -28,7 +28,7 @@ struct RunSummary {
         return after.counters.refusedWrites - refusedBefore
     }
 
-    /// `1.2 MiB temporary, 12.0 MiB caches`, in the order of purging.
+    /// The purged bytes in the order of purging: `1.2 MiB temporary, 12.0 MiB caches`.
     private var parts: String {
         events.purged.map { "\($0.bytes.inWords) \($0.reason)" }.joined(separator: ", ")
     }
@@ -51,7 +51,7 @@ extension RunSummary {
         var pressure: PressureLevel?
     }
 
-    /// `status` is COMMAND's.
+    /// Returns the summary as JSON. `status` is COMMAND's.
     func json(status: Int32?) -> String {
         let document = Document(
             status: status,

@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// What the summary of a run says about its events, added up as they arrive: its size does not depend on their number.
+/// The events of a run, summed up for its summary as they arrive. Its size does not depend on their number.
 struct RunTally: Sendable {
     struct Purged: Sendable {
         let reason: String
@@ -8,21 +8,21 @@ struct RunTally: Sendable {
     }
 
     private(set) var purgedFiles = 0
-    /// By reason, in the order of purging.
+    /// The purged bytes by reason, in the order of purging.
     private(set) var purged: [Purged] = []
     private(set) var refusals: Int64 = 0
     private(set) var hostRefusals = 0
     /// How many events of each type there were.
     private(set) var counts: [EventType: Int] = [:]
-    /// What `--fail-on` names, and the events that it has met.
+    /// The demands of `--fail-on`, with the events that they have matched.
     private(set) var demands: [EventDemand]
 
     init(demands: [EventDemand] = []) { self.demands = demands }
 
     var purgedBytes: ByteCount { purged.reduce(.zero) { $0 + $1.bytes } }
 
-    /// Of these only the number counts. There are no others in the shortest of runs, and to prepare the decoding of an
-    /// event takes longer than all the rest of its end.
+    /// The types of events of which only the number counts. The shortest runs have no others, and preparing to decode an event
+    /// takes longer than everything else at the end of such a run.
     static let plainTypes: [EventType] = [.mount, .app, .unmount]
 
     mutating func count(_ type: EventType) { counts[type, default: 0] += 1 }

@@ -80,7 +80,7 @@ private enum RunVerb {
                 allowsOther: request.allowsOther)
             let report = try RunReport(
                 invocation.arguments.text(.reportFile), store: invocation.arguments.text(.store))
-            // The file may be a FIFO that has no reader yet: signals must still end a process that waits for one.
+            // The file may be a FIFO that has no reader yet; signals must still end a process that waits for one.
             let record = try RunRecord(
                 path: invocation.arguments.text(.eventsFile), demands: demands.demands)
             try demands.check(store: invocation.arguments.text(.store))
@@ -104,7 +104,7 @@ private enum RunVerb {
         }
     }
 
-    /// The report and the summary replace their files at the end, and with them what was written there before.
+    /// Refuses files that are named twice: at the end, the report and the summary replace the content of their files.
     private static func checkFiles(_ arguments: Arguments) throws(CommandFailure) {
         for (file, what) in [(OptionSpec.reportFile, "report"), (.summaryFile, "summary")] {
             guard let path = arguments.text(file) else { continue }

@@ -7,7 +7,7 @@ struct RunningCommand {
     private static let graceMilliseconds: Int64 = 10_000
 
     let pid: pid_t
-    /// Another child of this process.
+    /// The daemon, another child of this process.
     let daemon: pid_t
 
     static func start(
@@ -41,8 +41,8 @@ struct RunningCommand {
         name.contains(" ") || name.contains("=") || ["cd", "export", "source", "ulimit", "exit"].contains(name)
     }
 
-    /// Waits for its end, and meanwhile passes on the signals that this process gets. `hasLostContainer`
-    /// is called whenever a child's state has changed; once it returns true, COMMAND is made to end.
+    /// Waits for COMMAND's end, and passes on the signals that this process gets. Calls `hasLostContainer` whenever a child's
+    /// state has changed. Once it returns true, makes COMMAND end.
     func wait(
         signals: SignalSet, passedOn: SignalSet, hasLostContainer: () -> Bool
     ) throws(CommandFailure) -> ProcessEnd {
@@ -65,8 +65,8 @@ struct RunningCommand {
                 guard let signal = try System.nextSignal(of: signals, milliseconds: killTime == nil ? -1 : 200),
                     passedOn.contains(SignalSet(signal.number))
                 else { continue }
-                // A signal typed at a terminal goes to COMMAND too, which is in the same process group;
-                // a hangup goes only to the session leader, which may be this process.
+                // A signal typed at a terminal also goes to COMMAND, which is in the same process group. A hangup goes only to
+                // the session leader, which may be this process.
                 if !signal.isFromKernel || signal.number == SIGHUP { send(signal.number) }
             }
         } catch { throw CommandFailure("cannot wait for COMMAND", path: "process \(pid)", error) }
@@ -76,15 +76,16 @@ struct RunningCommand {
         while let signal = try System.nextSignal(of: signals, milliseconds: 0) { send(signal.number) }
     }
 
-    /// As the first process of a PID namespace (in a container), this one becomes the parent of every process that
-    /// has lost its own. COMMAND and the daemon are left to the code that waits for them.
+    /// Collects ended orphans. As the first process of a PID namespace (in a container), this process becomes the parent of every
+    /// process that has lost its own. COMMAND and the daemon are left to the code that waits for them.
     private func reapOrphans() throws(Errno) {
         while let child = try System.endedChild(), child != pid, child != daemon {
             _ = try System.wait(for: child, blocking: true)
         }
     }
 
-    /// A stopped process gets no signal but SIGKILL until it continues, so what tells it to end continues it.
+    /// Sends a signal. A stopped process gets no signal but SIGKILL until it continues, so a signal that tells it to end
+    /// also continues it.
     private func send(_ signal: Int32) {
         do throws(Errno) {
             try System.signal(pid, signal)

@@ -5,14 +5,14 @@ import PurgeSystem
 import PurgeVolume
 
 extension ControlFile {
-    /// `storage.` may be omitted.
+    /// Finds a settable file by its name; `storage.` may be omitted.
     init?(settable text: String) {
         guard let file = Self.settable.first(where: { $0.rawValue == text || $0.rawValue == "storage." + text })
         else { return nil }
         self = file
     }
 
-    /// `NAME=VALUE` of a name and the word after it, if that would be accepted.
+    /// Joins a name and the word after it to `NAME=VALUE`, if that would be accepted.
     fileprivate func joined(with word: String?) -> String? {
         guard let word, ControlFile(settable: String(word.prefix { $0 != "=" })) == nil,
             objection(to: content(for: word)) == nil
@@ -20,7 +20,7 @@ extension ControlFile {
         return "\(rawValue)=\(word)"
     }
 
-    /// The message about a name that is not one of these.
+    /// Returns the message about a name that cannot be set.
     static func objection(to text: String) -> String {
         switch ControlFile(rawValue: text) {
         case .deviceState: return "'\(text)' cannot be set; use 'purgefs device lock', 'unlock' or 'reboot'"
@@ -34,7 +34,7 @@ extension ControlFile {
             + (near.map { "did you mean '\($0)'?" } ?? "these can: \(names.joined(separator: ", "))")
     }
 
-    /// Why the control file would refuse `value` as it stands; nil if it would not.
+    /// Returns why the control file would refuse `value` as it stands; nil if it would not.
     fileprivate func objection(to value: String) -> String? {
         if self == .storageTotal, let objection = SizeText.objection(toDevice: value) {
             return "'\(value)': \(objection)"
@@ -55,7 +55,7 @@ extension ControlFile {
         }
     }
 
-    /// Whether `low=5` is meant in percent.
+    /// Whether a percentage was probably meant, as in `low=5`.
     private static func lacksUnit(_ item: Substring) -> Bool {
         guard let number = item.split(separator: "=").last.flatMap({ Int($0) }) else { return false }
         return (1...100).contains(number)
@@ -68,7 +68,7 @@ extension ControlFile {
         }
         if ThresholdChange(text: value) != nil { return nil }
         for limit in items.compactMap({ $0.split(separator: "=").last }) {
-            // A size, but none that can be.
+            // A size, but an impossible one.
             guard case .failure(let fault) = ByteCount.reading(limit), fault != .malformed else { continue }
             return SizeText.objection(to: String(limit))
         }
@@ -78,12 +78,12 @@ extension ControlFile {
             + "LIMIT: 512M, 10.5%)" + (unknown.map { Suggestion.hint(for: $0, among: levels) } ?? "")
     }
 
-    /// What is written to the control file for `value`: `LEVEL:LIMIT` is another spelling of `LEVEL=LIMIT`.
+    /// Returns the content of the control file for `value`: `LEVEL:LIMIT` is another spelling of `LEVEL=LIMIT`.
     func content(for value: String) -> String {
         self == .storageThresholds ? value.map { $0 == ":" ? "=" : String($0) }.joined() : value
     }
 
-    /// Why a well-formed value may have been refused.
+    /// Returns why a well-formed value may have been refused.
     fileprivate func refusal(_ control: any ControlEndpoint) -> String {
         func now(_ name: ControlFile) -> String {
             do throws(Errno) {
@@ -107,7 +107,8 @@ struct Assignment {
     var value: String
     var content: String
 
-    /// The target is the first operand unless that is an assignment: a `/` before the `=` makes it a path.
+    /// Splits the operands into target and assignments. The first operand is the target unless it is an assignment; a `/` before
+    /// the `=` makes it a path.
     static func split(_ operands: [String]) throws(CommandFailure) -> (target: String?, [Assignment]) {
         let isTarget = operands.first.map { $0.prefix { $0 != "=" }.contains("/") || !$0.contains("=") } ?? false
         let rest = isTarget ? operands.dropFirst() : operands[...]

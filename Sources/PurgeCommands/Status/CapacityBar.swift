@@ -1,8 +1,8 @@
 import PurgeModel
 
-/// The whole device as one bar: who has how much of it, and where the thresholds are.
+/// The whole device as one bar that shows the shares and the thresholds.
 struct CapacityBar {
-    /// A part of the bar, in the order in which they are drawn.
+    /// A part of the bar, in the order of drawing.
     enum Part: CaseIterable {
         case others, othersPurgeable, persistent, caches, temporary, free
     }
@@ -33,14 +33,14 @@ struct CapacityBar {
         }
     }
 
-    /// Everything above zero gets at least one character, if there is room for any.
+    /// Returns the bar. Every part above zero gets at least one character, if there is room.
     func text(width: Int) -> String {
         zip(Part.allCases, cells(width)).map { String(repeating: symbol($0), count: $1) }.joined()
     }
 
     private func cells(_ width: Int) -> [Int] {
         let sizes = Part.allCases.map { bytes($0).bytes }
-        // Others and this container may have more than the device together.
+        // Others and this container together may have more than the device.
         let whole = max(1, sizes.reduce(0, +))
         let exact = sizes.map { Double($0) / Double(whole) * Double(width) }
         var cells = zip(sizes, exact).map { $0 > 0 ? max(1, Int($1)) : 0 }
@@ -50,8 +50,8 @@ struct CapacityBar {
         return cells
     }
 
-    /// What is below the bar: a letter at each place at which what is in use reaches a threshold. Where several are at
-    /// one place, the most severe has it.
+    /// Returns the line below the bar: a letter where the used space reaches a threshold. If several are at one place, the
+    /// most severe is shown.
     func marks(width: Int) -> String {
         let total = report.storage.total.bytes
         var row = [Character](repeating: " ", count: width)
@@ -64,7 +64,7 @@ struct CapacityBar {
         return String(row)
     }
 
-    /// What the letters mean, in as many columns as there are.
+    /// Returns the meaning of the letters, in as many columns as there are.
     func legend(width: Int) -> String {
         if report.thresholds == .off { return "no thresholds" }
         let long = levels.map { "\($0) \($1) \($2.inWords)" }.joined(separator: "  ")

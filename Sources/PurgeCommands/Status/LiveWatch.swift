@@ -2,13 +2,13 @@ import Glibc
 import PurgeCommandLine
 import PurgeSystem
 
-/// `status --watch` on a terminal. A thread reads the status, and may have to wait for the daemon; this one draws, and
-/// gets the signals. So they end the watch whatever the daemon does, and the terminal is left as it was.
+/// `status --watch` on a terminal. One thread reads the status, and may have to wait for the daemon. This one draws and gets the
+/// signals. So signals end the watch even if the daemon hangs, and the terminal is restored.
 struct LiveWatch {
     private static let ends = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT).withoutIgnored
     private static let stop = SignalSet(SIGTSTP).withoutIgnored
     private static let signals = ends.union(stop).union(SignalSet(SIGWINCH))
-    /// How often it looks whether there is another status, in milliseconds.
+    /// How often it checks whether there is another status, in milliseconds.
     private static let period: Int32 = 100
 
     private enum Ending {
@@ -25,7 +25,7 @@ struct LiveWatch {
         reading = StatusReading(container)
     }
 
-    /// Returns the signal that has ended it; nil when the container has been unmounted.
+    /// Runs the watch. Returns the signal that has ended it, or nil when the container has been unmounted.
     func run() throws(CommandFailure) -> Int32? {
         var screen = TerminalScreen(console: console)
         let mask = try begin()
@@ -70,7 +70,7 @@ struct LiveWatch {
         }
     }
 
-    /// As any program: the kernel stops this one, unless nobody could continue it.
+    /// Has the kernel stop this process, as SIGTSTP stops any other, unless nobody could continue it.
     private func stop(_ screen: inout TerminalScreen) throws(CommandFailure) {
         try screen.leave()
         do throws(Errno) {
@@ -86,7 +86,7 @@ struct LiveWatch {
         } catch { throw Self.failure(error) }
     }
 
-    /// Returns what was blocked before. The thread begins with these signals blocked.
+    /// Blocks the signals, which the new thread inherits. Returns the mask from before.
     private func begin() throws(CommandFailure) -> SignalSet {
         do throws(Errno) {
             let mask = try System.block(Self.signals)

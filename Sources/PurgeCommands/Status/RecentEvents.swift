@@ -2,17 +2,17 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeModel
 
-/// The newest events of a container, read from its journal again and again: each time only what is new there.
+/// The newest events of a container, read from its journal again and again. Each time only new events are read.
 struct RecentEvents: Sendable {
-    /// How many are kept.
+    /// How many events are kept.
     private static let most = WatchText.mostEvents
-    /// With more new ones than this, reading them from the end is quicker.
+    /// With more new events than this, reading them from the end is quicker.
     private static let burst: Int64 = 10_000
 
     private var store = ""
     /// Events up to this number have been read.
     private var last: Int64 = 0
-    /// Oldest first.
+    /// The events, oldest first.
     private(set) var events: [Event] = []
 
     mutating func update(from store: String) throws(CommandFailure) {

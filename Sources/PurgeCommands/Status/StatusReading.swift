@@ -12,14 +12,14 @@ final class StatusReading: Sendable {
     }
     struct State: Sendable {
         var latest: WatchedStatus?
-        /// How many there have been.
+        /// How many statuses there have been.
         var number = 0
         var end: End?
     }
 
     private let current = Mutex(State())
     private let container: WatchedContainer
-    /// Nothing announces anything here: the thread sleeps.
+    /// Never advances: the thread only sleeps at it.
     private let pause = Gate()
 
     init(_ container: WatchedContainer) { self.container = container }
@@ -39,7 +39,7 @@ final class StatusReading: Sendable {
         }
     }
 
-    /// nil at the end.
+    /// Returns the next status; nil at the end.
     private func next(_ container: inout WatchedContainer, _ recent: inout RecentEvents) -> WatchedStatus? {
         do throws(CommandFailure) {
             let status = try container.with(warnings: nil) { (control) throws(CommandFailure) in

@@ -1,7 +1,7 @@
 import PurgeCommandLine
 import PurgeModel
 
-/// `purgefs status` as text.
+/// The text of `purgefs status`.
 struct StatusText {
     let report: StatusReport
     let bar: Bar
@@ -9,7 +9,7 @@ struct StatusText {
     /// 23 lines, to fit a terminal of 24; no wider than 80 columns unless a path or a count is longer.
     var lines: [String] { place + [""] + space + [""] + tiers + [""] + state }
 
-    /// What names, sizes and the longest remark, `1023.9 MiB purgeable`, leave of 80 columns.
+    /// The columns of 80 that names, sizes and the longest remark, `1023.9 MiB purgeable`, leave free.
     private static let barWidth = 28
 
     private var place: [String] {

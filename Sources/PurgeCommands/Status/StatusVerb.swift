@@ -43,7 +43,7 @@ extension Verb {
     }
 }
 
-/// How a status is printed.
+/// The form in which a status is printed.
 struct StatusForm {
     let console: Console
     let asJSON: Bool

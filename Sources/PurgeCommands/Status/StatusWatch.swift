@@ -29,7 +29,8 @@ struct StatusWatch {
         form.console.isTerminal && !form.asJSON && getenv("TERM").map { strcmp($0, "dumb") != 0 } ?? false
     }
 
-    /// One after the other. Returns the signal that has ended it; nil when the container has been unmounted.
+    /// Prints one status after the other. Returns the signal that has ended the watch, or nil when the container has been
+    /// unmounted.
     private mutating func print() throws(CommandFailure) -> Int32? {
         let (form, console) = (form, console)
         var warnings: Console? = console
@@ -43,8 +44,8 @@ struct StatusWatch {
         }
     }
 
-    /// Returns the signal that ends the watch; nil when it is time for the next status. Signals are blocked only here,
-    /// so that they also end a watch whose daemon does not answer.
+    /// Waits for the next status. Returns the signal that ends the watch, or nil. Signals are blocked only here, so that they
+    /// also end a watch whose daemon does not answer.
     private func pause() throws(CommandFailure) -> Int32? {
         do throws(Errno) {
             let mask = try System.block(Self.ends)
@@ -56,7 +57,7 @@ struct StatusWatch {
 }
 
 extension StatusForm {
-    /// One of several, at once.
+    /// Prints one of several statuses, and flushes.
     fileprivate func showNext(_ control: any ControlEndpoint) throws(CommandFailure) {
         if asJSON {
             let lines = try control.content(of: .status).split(separator: "\n")

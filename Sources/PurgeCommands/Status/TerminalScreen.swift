@@ -2,11 +2,11 @@ import Glibc
 import PurgeCommandLine
 import PurgeSystem
 
-/// The second screen of a terminal, which programs like `less` use: what is on the first one comes back afterwards.
+/// The second screen of a terminal, which programs like `less` use. The content of the first screen comes back afterwards.
 struct TerminalScreen {
     package static let enter = "\u{1B}[?1049h\u{1B}[?25l"
     private static let leave = "\u{1B}[?25h\u{1B}[?1049l"
-    /// How long a terminal that accepts nothing is waited for at the end, in milliseconds.
+    /// How many milliseconds to wait at the end for a terminal that accepts nothing.
     private static let patience: Int32 = 1000
 
     let console: Console
@@ -14,7 +14,8 @@ struct TerminalScreen {
 
     init(console: Console) { self.console = console }
 
-    /// One write. Returns false if the terminal accepts nothing now (Ctrl-S): signals must be fetched meanwhile.
+    /// Draws a frame with one write. Returns false if the terminal accepts nothing now (Ctrl-S), because signals must still be
+    /// fetched.
     mutating func draw(_ frame: LiveFrame) throws(CommandFailure) -> Bool {
         guard try accepts(within: 0) else { return false }
         try console.write((isShown ? "" : Self.enter) + frame.text)

@@ -2,13 +2,13 @@ import PurgeCommandLine
 import PurgeModel
 import PurgeSystem
 
-/// A frame of `purgefs status --watch`: the bar, who has how much, and the newest events. What matters less is left out
-/// where there is little room.
+/// A frame of `purgefs status --watch`: the bar, the shares, and the newest events. On a small terminal, less important
+/// lines are left out.
 struct WatchText {
     let report: StatusReport
-    /// Oldest first.
+    /// The events, oldest first.
     let events: [Event]
-    /// What is missing, and why.
+    /// Remarks about missing parts, with reasons.
     let remarks: [String]
     let bar: CapacityBar
     let size: TerminalSize
@@ -16,7 +16,7 @@ struct WatchText {
     /// How many events any terminal may show.
     static let mostEvents = 50
 
-    /// One line; that with the lowest number goes last.
+    /// One line. The line with the lowest number is the last to be left out.
     private struct Line {
         var text: String
         var need: Int
@@ -27,10 +27,10 @@ struct WatchText {
         bar = CapacityBar(report: status.report, isUnicode: isUnicode)
     }
 
-    /// One less than the terminal has, so that nothing scrolls when it ends.
+    /// One row less than the terminal has, so that nothing scrolls at the end.
     private var rows: Int { size.rows > 2 ? size.rows - 1 : size.rows }
     private var width: Int { size.columns }
-    /// Whether there is room for what is beside the tiers.
+    /// Whether there is room for text beside the tiers.
     private var isWide: Bool { width >= 76 }
 
     var lines: [String] {
@@ -78,7 +78,7 @@ struct WatchText {
         ]
     }
 
-    /// The parts of the bar, and beside them or below what can be written and what has been purged.
+    /// The parts of the bar, with the capacities and the purged bytes beside or below them.
     private var usage: [Line] {
         let parts = CapacityBar.Part.allCases.enumerated().map { index, part in
             Line(text: row(part), need: part == .othersPurgeable ? 15 : 10 + index)
@@ -130,7 +130,7 @@ struct WatchText {
 
     private static func files(_ count: Int64) -> String { "\(count) \(count == 1 ? "file" : "files")" }
 
-    /// The newest event matters more than the tiers, the others less.
+    /// Returns the lines for events. The newest event is more important than the tiers, the others are less important.
     private func history(rows: Int) -> [Line] {
         let title = remarks.isEmpty ? events.isEmpty ? "no events yet" : "last events" : remarks.joined(separator: "; ")
         let shown = events.suffix(max(1, rows - 1))
@@ -140,7 +140,7 @@ struct WatchText {
             }
     }
 
-    /// By the device's clock; without the date, and without what a narrow terminal has no room for.
+    /// Returns one event, by the device's clock, without the date. Further columns are left out on a narrow terminal.
     private func event(_ event: Event) -> String {
         var columns: [String] = []
         if width >= 36 { columns.append(String(VisibleText.of(event.time).dropFirst(11).prefix(8))) }

@@ -3,15 +3,15 @@ import PurgeContainers
 import PurgeModel
 import PurgeSystem
 
-/// What `status --watch` shows at one moment.
+/// The content of `status --watch` at one moment.
 struct WatchedStatus: Sendable {
     var report: StatusReport
-    /// The newest, oldest first.
+    /// The newest events, oldest first.
     var events: [Event] = []
-    /// What is missing, and why.
+    /// Remarks about missing parts, with reasons.
     var remarks: [String] = []
 
-    /// Nothing on the mount is open when this returns. Events reach the journal within about a second.
+    /// Reads the status. Leaves nothing on the mount open. Events reach the journal within about a second.
     init(_ control: any ControlEndpoint, _ recent: inout RecentEvents) throws(CommandFailure) {
         report = try control.status()
         remarks = control.warnings
@@ -37,8 +37,8 @@ struct WatchedContainer: Sendable {
         target = try Target(text)
     }
 
-    /// Has its control files read. nil once the container that was shown is no longer mounted; a store that is not
-    /// mounted may be mounted at any time. What could not be read is reported on that console.
+    /// Runs `body` on the container's control files. Returns nil once the container is no longer mounted; a store that is not
+    /// mounted may be mounted at any time. Parts that could not be read are reported on `warnings`.
     mutating func with<Result>(
         warnings: Console?, _ body: (any ControlEndpoint) throws(CommandFailure) -> Result
     ) throws(CommandFailure) -> Result? {
@@ -55,7 +55,7 @@ struct WatchedContainer: Sendable {
         }
     }
 
-    /// This process must not keep the mount busy.
+    /// Leaves the mount, which this process must not keep busy.
     private func leave(_ mountpoint: String) throws(CommandFailure) {
         do throws(Errno) {
             try System.changeDirectory("/")

@@ -8,7 +8,7 @@ struct DaemonEnd {
     private(set) var daemons: [pid_t] = []
     private let partingWords: [FileDescriptor]
 
-    /// To be made before the mount is removed, because its entry and its root tell which store it serves.
+    /// Finds the daemon. This must happen before the mount is removed, because its entry and its root tell which store it serves.
     init(_ entry: MountEntry) {
         store = MountedStore(entry)
         daemons = ProcessTable.daemons(of: store)
@@ -21,7 +21,7 @@ struct DaemonEnd {
     /// Kills a daemon that does not react.
     func kill() { _ = send(SIGKILL) }
 
-    /// To those that still have the store: the system gives the id of a process that has ended to another one.
+    /// Signals the daemons that still have the store, because the id of an ended process may belong to another one.
     private func send(_ number: Int32) -> Bool {
         let serving = ProcessTable.daemons(of: store)
         return daemons.filter(serving.contains).filter { pid in
@@ -32,7 +32,7 @@ struct DaemonEnd {
         }.isEmpty == false
     }
 
-    /// What a daemon that has ended could not save; empty if nothing.
+    /// The report of an ended daemon about state that it could not save; empty if there is none.
     var loss: String { partingWords.map(PartingWords.text).first { !$0.isEmpty } ?? "" }
 
     /// Whether there is a process that may serve the mount.
@@ -48,7 +48,7 @@ struct DaemonEnd {
         return true
     }
 
-    /// Until one of them has ended, for 10 ms at most: the store may then be free.
+    /// Waits until one of the daemons has ended, for 10 ms at most, since the store may then be free.
     private func awaitOne() {
         do throws(Errno) {
             guard let pid = daemons.first(where: ProcessTable.isRunning) else { throw .tryAgain }
@@ -58,7 +58,7 @@ struct DaemonEnd {
 
     private var isOver: Bool { !isRunning && (store.isReplaced || Self.isFree(store.path)) }
 
-    /// Whether nobody has the lock of a store.
+    /// Whether no process has the lock of a store.
     static func isFree(_ store: String) -> Bool {
         do throws(Errno) {
             let directory = try FileDescriptor.open(store, O_RDONLY | O_DIRECTORY)

@@ -9,11 +9,11 @@ struct MountConnection {
         case served
         /// The connection has ended: every call fails.
         case ended
-        /// Calls wait: the daemon hangs, or all that is left of it is a thread that cannot be killed.
+        /// Calls wait: the daemon hangs, or only a thread of it is left that cannot be killed.
         case silent
     }
 
-    /// A child process makes the call, because a process whose call is never answered may be unable to end.
+    /// Tests the connection. A child process makes the call, because a process whose call is never answered may be unable to end.
     func service(milliseconds: Int) -> Service {
         do throws(Errno) {
             let pid = try System.spawnDetached(
@@ -32,7 +32,7 @@ struct MountConnection {
         return Places.isDead(entry.mountpoint) ? .ended : .served
     }
 
-    /// Makes every call that waits for the daemon fail, and every later one; false if this user may not do that.
+    /// Fails every call that waits for the daemon, and every later one. Returns false if this user may not do that.
     func abort() -> Bool {
         if abortByNumber() { return true }
         do throws(Errno) {
@@ -41,7 +41,7 @@ struct MountConnection {
         } catch { return error == .busy }
     }
 
-    /// The same where the mount itself is gone and only copies of it are left.
+    /// Does the same if the mount itself is gone and only copies of it are left.
     func abortByNumber() -> Bool {
         guard let number = entry.connection else { return false }
         do throws(Errno) {

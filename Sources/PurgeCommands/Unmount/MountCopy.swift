@@ -3,28 +3,28 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeSystem
 
-/// A copy of a mount in another mount namespace (a sandbox, a container). The daemon goes on serving it after the mount
-/// itself has been unmounted.
+/// A copy of a mount in another mount namespace (a sandbox, a container). The daemon goes on serving it after the mount itself
+/// has been unmounted.
 struct MountCopy {
     let entry: MountEntry
     /// A process in that namespace, and its command line.
     let pid: pid_t
     let command: String
 
-    /// The copies of one mount, at most one for each namespace.
+    /// Returns the copies of one mount, at most one for each namespace.
     static func all(of entry: MountEntry) -> [MountCopy] {
         all { $0.device == entry.device && $0.type == entry.type && $0.source.isPath(entry.source) }
     }
 
-    /// A copy of a container that was once mounted here at `mountpoint`. Other namespaces may have containers of their own
-    /// there, so its daemon must be in our namespace.
+    /// Returns a copy of a container that was once mounted here at `mountpoint`. Other namespaces may have containers of their
+    /// own there, so its daemon must be in our namespace.
     static func container(at mountpoint: String) -> MountCopy? {
         all { $0.isContainer && $0.mountpoint.isPath(mountpoint) }.first { copy in
             ProcessTable.daemons(of: copy.entry.source).contains(where: ProcessTable.isInOurMountNamespace)
         }
     }
 
-    /// The failure of a command that needs a store, if copies of a mount are what keeps the store; nil otherwise.
+    /// Returns the failure of a command that needs a store, if copies of a mount keep the store; otherwise nil.
     static func failure(_ what: String, store path: String) -> CommandFailure? {
         guard let store = Places.resolved(path), !DaemonEnd.isFree(store), Target.mount(ofStore: store) == nil,
             ProcessTable.daemons(of: store).contains(where: ProcessTable.isInOurMountNamespace)
@@ -37,7 +37,7 @@ struct MountCopy {
         return kept(what, path, by: copies, daemon.daemons, at: entry.mountpoint)
     }
 
-    /// Copies keep the store of a mount that was at `mountpoint`.
+    /// Returns the failure for a store kept by copies of a mount that was at `mountpoint`.
     static func kept(
         _ what: String, _ path: String, by copies: [MountCopy], _ daemons: [pid_t], at mountpoint: String
     ) -> CommandFailure {

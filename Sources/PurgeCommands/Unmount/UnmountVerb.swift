@@ -43,13 +43,13 @@ private enum UnmountVerb {
         } catch { throw CommandFailure(what, path: "/", error) }
         let daemon = DaemonEnd(entry)
         if isHere { try takeAway(entry, path, daemon, isForced: isForced) }
-        // A bind mount, or a copy of the mount elsewhere: the daemon goes on serving that.
+        // The daemon goes on serving a bind mount, or a copy of the mount elsewhere.
         if let other = MountEntry.all().last(where: { $0.device == entry.device && $0.type == entry.type }) {
             let (here, there) = (VisibleText.of(path), VisibleText.of(other.mountpoint))
             console.warn("unmount: \(here): unmounted here; the same container is still mounted at \(there)")
             return ExitStatus.done
         }
-        // Most end at once. To look for copies takes a look at each process.
+        // Most daemons end at once, and looking for copies means examining each process.
         if daemon.wait(milliseconds: 20) { return try done(daemon) }
         var copies = MountCopy.all(of: entry)
         if !copies.isEmpty && !isForced {
@@ -70,20 +70,20 @@ private enum UnmountVerb {
                 + "end it." + (pids.isEmpty ? "" : "\n  Or kill the daemon: kill -9 \(pids.joined(separator: " "))"))
     }
 
-    /// The daemon has ended.
+    /// Returns the status, when the daemon has ended.
     private static func done(_ daemon: DaemonEnd) throws(CommandFailure) -> Int32 {
         if daemon.loss.isEmpty { return ExitStatus.done }
         throw CommandFailure(status: ExitStatus.failed, message: daemon.loss)
     }
 
-    /// The mount is gone here. Returns whether the daemon has ended and the store is free.
+    /// Ends the daemon, when the mount is gone here. Returns whether the daemon has ended and the store is free.
     private static func end(_ daemon: DaemonEnd, hasCopies: Bool, _ entry: MountEntry, isForced: Bool) -> Bool {
         if hasCopies { _ = daemon.request() }
         if daemon.wait(milliseconds: isForced ? patience : 2 * patience) { return true }
         guard isForced else { return false }
         daemon.kill()
         if daemon.wait(milliseconds: patience) { return true }
-        // Once a connection has ended, its number may be given to another one. It is ours while a copy shows our store.
+        // Once a connection has ended, its number may be reused. It is ours while a copy shows our store.
         guard !MountCopy.all(of: entry).isEmpty, MountConnection(entry: entry).abortByNumber() else { return false }
         return daemon.wait(milliseconds: patience)
     }
@@ -119,7 +119,7 @@ private enum UnmountVerb {
         }
     }
 
-    /// It is busy: waits for its users as long as a daemon serves them.
+    /// Waits for the users of a busy mount as long as a daemon serves them.
     private static func wait(
         _ mount: Unmounting, _ entry: MountEntry, _ path: String, _ daemon: DaemonEnd
     ) throws(CommandFailure) -> Unmounting.Outcome {
@@ -147,12 +147,13 @@ private enum UnmountVerb {
     private static func patiently(_ mount: Unmounting, _ daemon: DaemonEnd) -> Unmounting.Outcome {
         let outcome = mount.attempt(for: patience) { !mount.isBusyWithControlFilesOnly() }
         guard outcome == .busy, mount.isBusyWithControlFilesOnly() else { return outcome }
-        // When it is told to end, the daemon gives readers of events their end of file.
+        // A daemon that is told to end gives readers of events their end of file.
         if daemon.request() { _ = daemon.wait(milliseconds: patience) }
         return mount.isMounted ? .busy : .done
     }
 
-    /// What uses the mount gets errors. A daemon that still listens unmounts itself, and leaves the store complete.
+    /// Ends the mount although it is in use, so its users get errors. A daemon that still responds unmounts itself, and leaves
+    /// the store complete.
     private static func end(_ mount: Unmounting, _ entry: MountEntry, _ daemon: DaemonEnd) -> Unmounting.Outcome {
         if daemon.request() { _ = daemon.wait(milliseconds: patience) }
         guard mount.isMounted else { return .done }
@@ -160,8 +161,8 @@ private enum UnmountVerb {
         return mount.isMounted ? mount.attempt(detaching: true) : .done
     }
 
-    /// The mount point as the kernel knows it, and whether the mount is in our own namespace; if not, another mount
-    /// namespace has a copy of it. One whose daemon has died cannot be examined.
+    /// Finds the mount point as the kernel knows it, and whether the mount is in our own namespace. If not, another mount
+    /// namespace has a copy of it. A mount point whose daemon has died cannot be examined.
     private static func find(
         _ path: String, isForced: Bool
     ) throws(CommandFailure) -> (entry: MountEntry, isHere: Bool) {

@@ -6,7 +6,7 @@ import PurgeSystem
 
 /// Unmounts a container.
 struct Unmounting {
-    /// As the kernel knows it: absolute, without symbolic links.
+    /// The path as the kernel knows it: absolute, without symbolic links.
     let mountpoint: String
 
     var isMounted: Bool { MountEntry.container(at: mountpoint) != nil }
@@ -21,8 +21,8 @@ struct Unmounting {
         var isUnable: Bool { if case .unable = self { true } else { false } }
     }
 
-    /// One attempt. With `detaching`, processes that still use the mount keep what they have open until
-    /// they close it, and no other process finds it.
+    /// Makes one attempt. With `detaching`, processes that still use the mount keep their open files until they close them, and
+    /// no other process finds the mount.
     func attempt(detaching: Bool = false) -> Outcome {
         do throws(Errno) {
             try System.unmount(mountpoint, detaching: detaching)
@@ -36,7 +36,7 @@ struct Unmounting {
         }
     }
 
-    /// Tries again as long as it is busy and `isHopeful` returns true, for `milliseconds` at most.
+    /// Tries again while the mount is busy and `isHopeful` returns true, for `milliseconds` at most.
     func attempt(for milliseconds: Int, while isHopeful: () -> Bool = { true }) -> Outcome {
         let deadline = System.uptime() + Int64(milliseconds) * 1_000_000
         while true {
@@ -46,7 +46,7 @@ struct Unmounting {
         }
     }
 
-    /// Without root, the setuid program does it.
+    /// Has the setuid program unmount, without root.
     private func askFusermount(detaching: Bool) -> Outcome {
         if let objection = MountRights.current().objection { return .unable(objection) }
         do throws(Errno) {
@@ -57,7 +57,7 @@ struct Unmounting {
         }
     }
 
-    /// What keeps the mount busy, one line for each.
+    /// Returns the users that keep the mount busy, one line for each.
     func users() -> [String] {
         let processes = ProcessTable.users(of: mountpoint).map { user in
             "\(user.name): \(VisibleText.of(user.path)) is \(user.manner)"
@@ -66,8 +66,7 @@ struct Unmounting {
         return processes + mounts.map { "a mount of type \($0.type) at \($0.mountpoint)" }
     }
 
-    /// Whether only readers of the control files keep it busy: they get end of file
-    /// when the daemon ends.
+    /// Whether only readers of the control files keep the mount busy: they get end of file when the daemon ends.
     func isBusyWithControlFilesOnly() -> Bool {
         ProcessTable.isUsedOnly(below: "\(mountpoint)/\(ControlFile.directory)", of: mountpoint)
             && !ProcessTable.users(of: mountpoint).isEmpty
