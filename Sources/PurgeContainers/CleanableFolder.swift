@@ -3,22 +3,22 @@ import PurgeModel
 import PurgeSystem
 import PurgeVolume
 
-/// A folder of a container from which entries are removed, in a mount or in a store. Nothing that it opens or removes is
-/// outside of it, whatever happens to its names meanwhile.
+/// A folder of a container from which entries are removed, in a mount or in a store. Nothing outside of it is opened or removed,
+/// even if names in it change meanwhile.
 package protocol CleanableFolder {
-    /// Sorted by their bytes.
+    /// Returns the entries, sorted by the bytes of their names.
     func entries() throws(Errno) -> [CleanableEntry]
     func entry(_ name: RawText) throws(Errno) -> CleanableEntry
-    /// ELOOP or ENOTDIR if it is no folder, EXDEV if another file system is mounted there.
+    /// Opens a folder. Throws ELOOP or ENOTDIR if it is no folder, and EXDEV if another file system is mounted there.
     func folder(_ name: RawText) throws(Errno) -> any CleanableFolder
-    /// A folder must be empty. A symbolic link goes itself.
+    /// Removes an entry. A folder must be empty. A symbolic link is removed itself, not its target.
     func remove(_ name: RawText, isFolder: Bool) throws(Errno)
 }
 
 package struct CleanableEntry {
     package enum Kind { case folder, link, other }
 
-    /// With a zero at its end.
+    /// The name with its terminating zero.
     package var name: RawText
     package var kind: Kind
     /// Charged bytes; zero for anything but a file.
@@ -34,12 +34,13 @@ extension [CleanableEntry] {
     var inOrder: [CleanableEntry] { sorted { $0.bytesOfName.lexicographicallyPrecedes($1.bytesOfName) } }
 }
 
-/// Reached by its descriptor through a mount. What is removed goes as what an app removes.
+/// A folder reached by its descriptor through a mount. Removals count as the app's own.
 struct MountedFolder: CleanableFolder {
     private let descriptor: FileDescriptor
     private let device: dev_t
 
-    /// The container that is mounted at `path`. ENOENT if that is any other directory, since it has been unmounted.
+    /// Opens the container mounted at `path`. Throws ENOENT if that is any other directory, because the container has been
+    /// unmounted.
     init(mount path: String) throws(Errno) {
         descriptor = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
         device = try System.status(descriptor.raw).st_dev
@@ -59,7 +60,7 @@ struct MountedFolder: CleanableFolder {
         var entries: [CleanableEntry] = []
         _ = try System.seek(descriptor.raw, 0, SEEK_SET)
         for name in try descriptor.names() {
-            do throws(Errno) { entries.append(try entry(name)) } catch .noEntry {}  // it has just gone
+            do throws(Errno) { entries.append(try entry(name)) } catch .noEntry {}  // it was just removed
         }
         return entries.inOrder
     }
@@ -89,7 +90,7 @@ struct MountedFolder: CleanableFolder {
     }
 }
 
-/// In a store that no daemon holds.
+/// A folder in a store that no daemon holds.
 struct StoredFolder: CleanableFolder {
     private let folder: OfflineFolder
 

@@ -5,17 +5,17 @@ import PurgeStore
 import PurgeSystem
 import PurgeVolume
 
-/// A file or folder that a command changes: in a mount, or in the container/ of a store. Its descriptor is reached name by
-/// name from the root or the store's container, and everything is done by it: what an app or the owner of the store puts
-/// in the place of a name meanwhile is not followed.
+/// A file or folder that a command changes: in a mount, or in the container/ of a store. Its descriptor is reached name by name
+/// from the root or the store's container, and everything goes by the descriptor. So nothing that the app or the store's owner
+/// puts in the place of a name meanwhile is followed.
 package struct ContainerEntry {
-    /// O_PATH.
+    /// A descriptor with O_PATH.
     package let descriptor: FileDescriptor
-    /// In a store that is not mounted: the store, which is locked, and the path in its container.
+    /// For an entry in a store that is not mounted: the locked store, and the path in its container.
     private let stored: (store: OfflineMarks, inner: [UInt8])?
 
-    /// `path` is absolute and was resolved; `name` is what the user has written for it, and `what` cannot be done. nil if
-    /// it is in no container.
+    /// Opens an entry. `path` is absolute and resolved; `name` is the user's spelling of it, and `what` begins a message, such as
+    /// `cannot set`. Returns nil if the path is in no container.
     package init?(_ path: String, named name: String, for what: String) throws(CommandFailure) {
         if try Target.mount(holding: path) != nil {
             self.init(try Self.open(path.utf8, from: nil, name, what), nil)
@@ -52,7 +52,7 @@ package struct ContainerEntry {
         }
     }
 
-    /// Another entry of the same container, `path` below this one.
+    /// Returns another entry of the same container, at `path` below this one.
     package func below(_ path: String, _ descriptor: FileDescriptor) -> ContainerEntry {
         let inner = stored.map { $0.inner + ($0.inner.isEmpty ? "" : "/").utf8 + Array(path.utf8) }
         return ContainerEntry(descriptor, stored.flatMap { stored in inner.map { (stored.store, $0) } })
@@ -62,7 +62,7 @@ package struct ContainerEntry {
         try System.setAttribute(at: descriptor.raw, nil, attribute.storeKey, Array(value.utf8))
     }
 
-    /// Has the journal of a store that is not mounted say what was set (nil: removed).
+    /// Records in the journal of a store that is not mounted which attributes were set (nil: removed).
     package func record(_ changes: [(attribute: StorageAttribute, value: String?)]) throws(StoreError) {
         if let stored { try stored.store.record(changes: changes, at: stored.inner) }
     }

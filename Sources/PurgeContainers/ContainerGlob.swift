@@ -3,14 +3,14 @@ import PurgeSystem
 
 /// Patterns that a user writes for paths of a container.
 package enum ContainerGlob {
-    /// The pattern relative to the container, or to a part of it. A pattern that begins with a slash must begin with
-    /// the path of one of its `roots`, through symbolic links or not; nil if it does not.
+    /// Returns the pattern relative to the container, or to a part of it. A pattern that begins with a slash must begin with the
+    /// path of one of the `roots`, through symbolic links or not; otherwise returns nil.
     package static func relative(_ glob: String, roots: [String]) -> String? {
         guard glob.utf8.first == UInt8(ascii: "/") else { return glob }
         for root in roots where glob.isPath(below: root) {
             return String(Substring(glob.utf8.dropFirst(root.utf8.count + 1)))
         }
-        // The part that can be resolved: the folders before the first component that has a pattern in it.
+        // Only the folders before the first component with special characters can be resolved.
         let plain = glob.utf8.prefix { !Glob.isSpecial($0) }
         guard let end = plain.lastIndex(of: UInt8(ascii: "/")),
             let folder = Places.resolved(end == plain.startIndex ? "/" : String(Substring(plain[..<end])))
@@ -25,7 +25,7 @@ package enum ContainerGlob {
         return nil
     }
 
-    /// The directories under which the container of `control` can be seen.
+    /// Returns the directories under which the container of `control` can be seen.
     package static func roots(_ control: any ControlEndpoint) throws(CommandFailure) -> [String] {
         let stored = try control.status().store + "/container"
         return control.isMounted ? [control.place, stored] : [stored]

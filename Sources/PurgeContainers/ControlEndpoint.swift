@@ -10,16 +10,16 @@ package protocol ControlEndpoint {
     /// The mount point or the store, for messages.
     var place: String { get }
     var isMounted: Bool { get }
-    /// What is missing from the numbers.
+    /// Warnings about files that are missing from the numbers.
     var warnings: [String] { get }
     func read(_ file: ControlFile) throws(Errno) -> String
-    /// One write(2) is one command.
+    /// Writes a command. One write(2) is one command.
     func write(_ text: String, to file: ControlFile) throws(Errno)
     /// Writes a command and reads the answer from the same descriptor.
     func exchange(_ command: [UInt8], with file: ControlFile) throws(Errno) -> ControlAnswer
-    /// The folder of the container, for what removes files from it.
+    /// Returns the folder of the container, for removing files from it.
     func cleanableFolder() throws(Errno) -> any CleanableFolder
-    /// Ends the work: what was changed is saved.
+    /// Ends the work and saves changes.
     func close() throws(CommandFailure)
 }
 
@@ -60,7 +60,7 @@ package struct OfflineControl: ControlEndpoint {
     package var warnings: [String] { volume.unreadableWarnings() }
     private let volume: OfflineVolume
 
-    /// With `forReading`, nothing in the store changes.
+    /// Opens the store. With `forReading`, nothing in it changes.
     package init(store: String, forReading: Bool = false) throws(CommandFailure) {
         place = store
         do throws(StoreError) {
@@ -85,7 +85,7 @@ package struct OfflineControl: ControlEndpoint {
 }
 
 extension ControlEndpoint {
-    /// `read`, with a message for the user when it fails.
+    /// Does the same as `read`, with a message for the user when it fails.
     package func content(of file: ControlFile) throws(CommandFailure) -> String {
         do throws(Errno) {
             return try read(file)
@@ -104,13 +104,13 @@ extension ControlEndpoint {
         }
     }
 
-    /// Fails if the store of a mount is not where it was.
+    /// Fails if the store of a mount is no longer at its path.
     package func requireStore(_ what: String) throws(CommandFailure) {
         guard isMounted, let loss = Target.loss(of: try status().store, at: place, what) else { return }
         throw loss
     }
 
-    /// A number of storage.stat; nil if this mount does not have it.
+    /// Returns a number of storage.stat, or nil if this mount does not have it.
     package func stat(_ name: String) throws(CommandFailure) -> Int64? {
         let line = try content(of: .storageStat).split(separator: "\n").first { $0.hasPrefix(name + " ") }
         return line.flatMap { Int64($0.dropFirst(name.utf8.count + 1)) }
@@ -121,7 +121,7 @@ extension ControlEndpoint {
         do throws(Errno) {
             try write("0", to: .storageReclaim)
         } catch .readOnly {
-            // Mounted read-only: events reach the journal within about a second.
+            // In a read-only mount, events reach the journal within about a second.
         } catch { throw CommandFailure("cannot have the journal written", path: place, error) }
     }
 }

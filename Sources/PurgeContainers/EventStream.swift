@@ -10,7 +10,7 @@ package final class EventStream {
     /// One line of the file.
     package enum Record {
         case event(Event, line: String)
-        /// Events that were lost because this reader was too slow; the journal has them.
+        /// Events that were lost because this reader was too slow. The journal has them.
         case dropped
     }
 
@@ -25,7 +25,7 @@ package final class EventStream {
         } catch { throw CommandFailure("cannot follow events", path: path, error) }
     }
 
-    /// Waits for the next record; nil at the unmount.
+    /// Waits for the next record. Returns nil at the unmount.
     package func next() throws(CommandFailure) -> Record? {
         while true {
             if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
@@ -43,7 +43,7 @@ package final class EventStream {
         }
     }
 
-    /// Passes over what is in the stream for so long. Returns true at the unmount.
+    /// Discards the content of the stream for `milliseconds`. Returns true at the unmount.
     package func hasEnded(within milliseconds: Int64) throws(CommandFailure) -> Bool {
         let deadline = System.uptime() + milliseconds * 1_000_000
         do throws(Errno) {

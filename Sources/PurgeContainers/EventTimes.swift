@@ -1,13 +1,13 @@
 import PurgeModel
 
-/// Between which times events are.
+/// The range of the times of events.
 package struct EventTimes {
     package private(set) var first: String?
     package private(set) var last: String?
 
     package init() {}
 
-    /// `Event.time`; what is no time, in a damaged journal, is passed over.
+    /// Adds an `Event.time`. Skips an invalid time, as a damaged journal may have.
     package mutating func add(_ time: String) {
         if let first, let last, time >= first, time <= last { return }
         guard Instant(iso8601: time) != nil else { return }

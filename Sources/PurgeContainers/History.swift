@@ -5,7 +5,7 @@ import PurgeSystem
 
 /// The past events of a container, from its store's journal.
 package struct History {
-    /// How many events are looked at together on the way back.
+    /// How many events are read at once from the end.
     private static let page = 1000
 
     private let reader: JournalReader
@@ -16,7 +16,7 @@ package struct History {
         } catch { throw CommandFailure("cannot read the journal", error) }
     }
 
-    /// 0 when there are no events.
+    /// Returns the number of the newest event; 0 if there are none.
     package func lastSequence() throws(CommandFailure) -> Int64 {
         do throws(StoreError) {
             return try reader.lastSequence()
@@ -47,8 +47,9 @@ package struct History {
         return events
     }
 
-    /// After this number come the newest `count` events that `filter` accepts, or all of them if there are fewer. Read
-    /// from the end, so it takes as long as there are events after it; of a filter for one path, as long as that has events.
+    /// Returns the number after which the newest `count` events that `filter` accepts come, or all of them if there are
+    /// fewer. Reads from the end, so the time depends on the events after that number. With a filter for one path, only the
+    /// events of that path count.
     package func sequence(beforeNewest count: Int, _ filter: EventFilter) throws(CommandFailure) -> Int64 {
         guard count > 0 else { return try lastSequence() }
         var (before, left) = (Int64.max, count)
@@ -71,13 +72,13 @@ package struct History {
         } catch { throw CommandFailure("cannot read the journal", error) }
     }
 
-    /// The newest `count` events that `filter` accepts, in order.
+    /// Returns the newest `count` events that `filter` accepts, in order.
     package func newest(_ count: Int, _ filter: EventFilter) throws(CommandFailure) -> [Event] {
         try events(after: sequence(beforeNewest: count, filter), filter)
     }
 }
 
-// The events of one path, which the indices of the journal lead to.
+// The events of one path, found by the indices of the journal.
 extension History {
     private func visit(
         _ path: String, after sequence: Int64, _ filter: EventFilter, _ body: (Event) throws(CommandFailure) -> Void
@@ -94,7 +95,7 @@ extension History {
         }
     }
 
-    /// At most a page of what has happened to a path or brought something to it.
+    /// Returns a page of events of a path, including events that brought something to it.
     private func page(
         of path: String, after: Int64 = 0, before: Int64 = .max, isNewestFirst: Bool = false
     ) throws(StoreError) -> [Event] {
@@ -108,16 +109,16 @@ extension History {
     }
 }
 
-/// Which events to show.
+/// The events to show.
 package struct EventFilter {
-    /// All but what the app itself does to names.
+    /// All events but the app's own changes of names.
     package static let usual = EventFilter(types: Set(EventType.allCases).subtracting(EventType.ofApp))
 
-    /// Empty: all.
+    /// All types if empty.
     package var types: Set<EventType> = []
     /// A pattern of fnmatch(3) for the path, old or new; its `*` matches a slash too.
     package var glob: String?
-    /// Only events whose time is not before this one, in the same form (`Event.time`).
+    /// Only events whose time is not earlier, in the same form (`Event.time`).
     package var since: String?
 
     package init(types: Set<EventType> = [], glob: String? = nil, since: String? = nil) {

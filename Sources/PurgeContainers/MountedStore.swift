@@ -1,21 +1,21 @@
 import Glibc
 import PurgeSystem
 
-/// The store that a mount serves. Its daemon has it open, so it may be moved meanwhile, and another one put in its place.
+/// The store that a mount serves. Its daemon has it open, so the store may be moved meanwhile, and another one put in its place.
 package struct MountedStore: Hashable, Sendable {
-    /// Where it was when it was mounted.
+    /// The path of the store when it was mounted.
     package let path: String
-    /// Its `container/`, by the inode number that the root of the mount shows, on the file system in which the store can be
-    /// moved. nil if nobody can tell.
+    /// The store's `container/`, by the inode number that the root of the mount shows and the file system in which the store can
+    /// be moved; nil if that cannot be determined.
     package let container: Identity?
-    /// Whether another store is at `path` now. False if nobody can tell.
+    /// Whether another store is at `path` now. False if that cannot be determined.
     package let isReplaced: Bool
 
     package struct Identity: Hashable, Sendable {
         package var device: Int64
         package var inode: Int64
 
-        /// No daemon is asked.
+        /// Reads the identity without asking a daemon.
         package init?(of path: String) {
             do throws(Errno) {
                 (device, inode) = (try System.device(at: AT_FDCWD, path), try System.knownInode(ofPath: path))
@@ -36,7 +36,8 @@ package struct MountedStore: Hashable, Sendable {
 }
 
 extension MountEntry {
-    /// That of `container/` in its store too. nil if the mount is not visible here, or the kernel has not asked for it yet.
+    /// The inode number of the mount's root, which `container/` in the store has too. nil if the mount is not visible here, or
+    /// the kernel has not asked for the number yet.
     fileprivate var rootInode: Int64? {
         guard let root = MountedStore.Identity(of: mountpoint), root.inode != 1,
             device == "\(root.device >> 32):\(root.device & 0xFFFF_FFFF)"

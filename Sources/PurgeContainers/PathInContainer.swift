@@ -8,13 +8,13 @@ import PurgeVolume
 package struct PathInContainer {
     /// The container.
     package let target: Target
-    /// Relative to it, byte for byte; empty for the container itself.
+    /// The path relative to the container, byte for byte; empty for the container itself.
     package let inner: [UInt8]
 
     private static let slash = UInt8(ascii: "/")
 
-    /// A symbolic link as the last component means itself if it is in a container; those before it may lead anywhere.
-    /// `what` is what a failure says cannot be done.
+    /// Finds the path. A symbolic link as the last component stands for itself if it is in a container; earlier links may lead
+    /// anywhere. `what` begins a message about a failure, such as `cannot purge`.
     package init(_ raw: RawText, for what: String) throws(CommandFailure) {
         let text = Places.text(raw)
         func failure(_ reason: String, _ advice: String) -> CommandFailure {
@@ -49,11 +49,11 @@ package struct PathInContainer {
 }
 
 extension PathInContainer {
-    /// The folder of the last component is resolved; the last component itself is not.
+    /// Returns the path with everything but the last component resolved.
     private static func resolvedButLast(_ raw: RawText) throws(Errno) -> [UInt8] {
         let bytes = raw.dropLast().map { UInt8(bitPattern: $0) }
         let name = bytes.split(separator: slash, omittingEmptySubsequences: false).last ?? []
-        // With a trailing slash, a link means what it leads to, as it does for the kernel.
+        // With a trailing slash, a link stands for its target, as for the kernel.
         if name.isEmpty || name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8) {
             return try System.resolved(raw)
         }
@@ -63,14 +63,14 @@ extension PathInContainer {
         return (folder == [slash] ? [] : folder) + [slash] + name
     }
 
-    /// nil for something that may exist but cannot be examined.
+    /// Returns the status, or nil for an entry that may exist but cannot be examined.
     private static func status(_ path: [UInt8]) throws(Errno) -> FileStatus? {
         do throws(Errno) {
             return try System.status(at: AT_FDCWD, path.map(CChar.init(bitPattern:)) + [0])
         } catch .accessDenied { return nil }
     }
 
-    /// For a link from outside that leads into a container.
+    /// Follows a link from outside that leads into a container.
     private static func findTarget(of raw: RawText, _ isLink: Bool) throws(CommandFailure) -> PathInContainer? {
         guard isLink else { return nil }
         let target: [UInt8]
@@ -94,14 +94,14 @@ extension PathInContainer {
         return Array(path[..<end])
     }
 
-    /// In a store: through its mount if there is one.
+    /// Finds a path in a store, through its mount if there is one.
     private static func stored(_ path: [UInt8]) -> PathInContainer? {
         if let place = StoredPlace(path) { return PathInContainer(Target(store: place.store), place.inner) }
         guard let store = String(path: path), Target.isStore(store) else { return nil }
         return PathInContainer(Target(store: store), [])
     }
 
-    /// Whether a path below the mount point leads to something other than what the container has there.
+    /// Whether a path below the mount point leads to another entry than the container has there.
     private func isElsewhere(_ status: FileStatus, _ path: [UInt8]) throws(CommandFailure) -> Bool {
         guard case .mount(let mount) = target, path.starts(with: Array(mount.utf8) + [Self.slash]) else { return false }
         do throws(Errno) {

@@ -1,16 +1,15 @@
 import PurgeCommandLine
 import PurgeSystem
 
-/// Where a store and a mount point may be. A store inside a container would be purged with it; a daemon that serves a
-/// directory inside its own mount waits for itself; and changes to a store that is inside another would falsify the
-/// other's numbers.
+/// The allowed places for a store and a mount point. A store inside a container would be purged with it. A daemon that serves a
+/// directory inside its own mount would wait for itself. Changes to a store inside another store would falsify the other's numbers.
 package struct PlaceChecks {
     private static let what = "cannot mount"
     private let surroundings: Surroundings
 
     package init(_ surroundings: Surroundings) { self.surroundings = surroundings }
 
-    /// The store need not exist yet.
+    /// Checks a store, which need not exist yet.
     package func check(store: String, what: String = PlaceChecks.what) throws(CommandFailure) {
         guard let place = try Self.absolute(store) else { return }
         if let container = surroundings.container(holding: place) {
@@ -25,7 +24,7 @@ package struct PlaceChecks {
         }
     }
 
-    /// The directory of a backup: in the container it would be in itself, and be purged with it.
+    /// Checks the directory of a backup. In a container it would be part of itself, and could be purged.
     package func check(backup: String) throws(CommandFailure) {
         guard let place = try Self.absolute(backup) else { return }
         let container = surroundings.container(holding: place).map {
@@ -37,7 +36,7 @@ package struct PlaceChecks {
             advice: "Name a directory outside of every store and container.")
     }
 
-    /// The file that `run` writes events to, which it empties first.
+    /// Checks the file that `run` writes events to, which `run` empties first.
     package func check(eventsFile: String, of store: String?) throws(CommandFailure) {
         guard let file = try Self.absolute(eventsFile) else { return }
         var holder = surroundings.store(above: file)
@@ -50,7 +49,7 @@ package struct PlaceChecks {
             advice: "Name a file outside of it: writing there would damage the store.")
     }
 
-    /// The file of a report. In the container that it is about it would change the numbers that it shows.
+    /// Checks the file of a report. In the container that it describes, it would change the numbers that it shows.
     package func check(report: String, of store: String?, _ what: String) throws(CommandFailure) {
         guard let file = try Self.absolute(report) else { return }
         let container = surroundings.container(holding: file).map {
@@ -91,7 +90,7 @@ package struct PlaceChecks {
         }
     }
 
-    /// nil if the path leads nowhere; the later attempt to make or mount it says why.
+    /// Returns the absolute path, or nil if it leads nowhere; the later attempt to make or mount it reports why.
     private static func absolute(_ path: String) throws(CommandFailure) -> String? {
         do throws(Errno) {
             return try System.resolvedOrParent(path)

@@ -5,7 +5,7 @@ import PurgeSystem
 /// A process that keeps a directory, or something in it, in use.
 package struct FileUser: Hashable, Encodable, Sendable {
     package var pid: pid_t
-    /// Its command line, as /proc has it.
+    /// The command line, as /proc shows it.
     package var command: String
     /// `its working directory`, `open`, `mapped`, ...
     package var manner: String
@@ -15,16 +15,16 @@ package struct FileUser: Hashable, Encodable, Sendable {
     package var name: String { "process \(pid) (\(ProcessTable.shown(command)))" }
 }
 
-/// What /proc shows of other processes; of those of other users it shows little.
+/// The processes that /proc shows. It shows little about processes of other users.
 package enum ProcessTable {
-    /// The processes that use `directory` or something below it; one entry for each process.
+    /// Returns the processes that use `directory` or something below it, with one entry for each process.
     package static func users(of directory: String) -> [FileUser] {
         pids().compactMap { pid in
             use(by: pid) { $0.isPath(directory) || $0.isPath(below: directory) || $0.isPath(directory + " (deleted)") }
         }
     }
 
-    /// The processes, this one included, that have any of these files open or mapped, by path.
+    /// Returns the processes, this one included, that have any of these files open or mapped, by path.
     package static func users(ofFiles files: Set<[UInt8]>) -> [[UInt8]: [FileUser]] {
         var users: [[UInt8]: [FileUser]] = [:]
         for pid in pids() {
@@ -49,14 +49,14 @@ package enum ProcessTable {
         }
     }
 
-    /// Daemons that have the store's directory itself open, as the holder of its lock does, also if it was removed.
+    /// Returns the daemons that have the store's directory itself open, as the holder of its lock does, even if it was removed.
     package static func daemons(of store: String) -> [pid_t] {
         daemons { pid in
             descriptors(of: pid).contains { $0.path.isPath(store) || $0.path.isPath(store + " (deleted)") }
         }
     }
 
-    /// The same for a store that may have been moved since: they have its container open.
+    /// Does the same for a store that may have been moved since: its daemons have its container open.
     package static func daemons(of store: MountedStore) -> [pid_t] {
         let found = store.isReplaced ? [] : daemons(of: store.path)
         guard found.isEmpty, let container = store.container else { return found }
@@ -72,7 +72,7 @@ package enum ProcessTable {
         }
     }
 
-    /// Whether `mount` is in the beginning of the command line: to split all of a long one takes long.
+    /// Whether the beginning of the command line contains `mount`: splitting a long command line takes long.
     private static func mayMount(_ pid: pid_t) -> Bool {
         do throws(Errno) {
             let line = try FileDescriptor.open("/proc/\(pid)/cmdline", O_RDONLY).readSome(4 * Int(PATH_MAX))
@@ -82,7 +82,7 @@ package enum ProcessTable {
         } catch { return false }
     }
 
-    /// One process of each mount namespace other than our own, as far as this user may see them.
+    /// Returns one process of each mount namespace other than our own, as far as this user may see them.
     package static func otherMountNamespaces() -> [pid_t] {
         guard let own = link("/proc/self/ns/mnt") else { return [] }
         var seen: Set<String> = [own]
@@ -101,8 +101,8 @@ package enum ProcessTable {
         return state != "Z" && state != "X"
     }
 
-    /// The letter of a process's state and the time that it has used, in ticks of the kernel (proc_pid_stat(5)); nil if
-    /// there is no such process.
+    /// Returns the letter of a process's state and the time it has used, in ticks of the kernel (proc_pid_stat(5)); nil if there
+    /// is no such process.
     package static func status(of pid: pid_t) -> (state: Substring, usedTime: Int64)? {
         guard let stat = content("/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else { return nil }
         let fields = stat[end...].split(separator: " ").dropFirst()
@@ -125,14 +125,14 @@ package enum ProcessTable {
         }
     }
 
-    /// A file that a process has open, by what its link in /proc says, opened anew for reading.
+    /// Opens anew, for reading, a file that a process has open. The file is found by the target of its link in /proc.
     package static func openFile(of pid: pid_t, as target: String) -> FileDescriptor? {
         let path = entries("/proc/\(pid)/fd").map { "/proc/\(pid)/fd/\($0)" }.first { link($0) == target }
         guard let path else { return nil }
         do throws(Errno) { return try FileDescriptor.open(path, O_RDONLY) } catch { return nil }
     }
 
-    /// `7f..-7f.. rw-s 00000000 00:30 1234    /path`
+    /// Returns the mapped files. A line is `7f..-7f.. rw-s 00000000 00:30 1234 /path`.
     private static func maps(of pid: pid_t) -> [(manner: String, path: String)] {
         (content("/proc/\(pid)/maps") ?? "").split(separator: "\n").compactMap { line in
             line.firstIndex(of: "/").map { ("mapped", String(line[$0...])) }
@@ -141,13 +141,14 @@ package enum ProcessTable {
 
     package static func command(of pid: pid_t) -> String { words(of: pid).joined(separator: " ") }
 
-    /// A command line for people: shortened, and without control characters.
+    /// Returns a command line for people: shortened, and without control characters.
     package static func shown(_ command: String) -> String {
         let text = VisibleText.of(command)
         return text.count > 60 ? text.prefix(57) + "..." : text
     }
 
-    /// A daemon that is a copy of the process that started it has one text, with blanks between the words.
+    /// Returns the words of the command line. A daemon that is a fork of its starter has a single text, with blanks
+    /// between the words.
     private static func words(of pid: pid_t) -> [Substring] {
         let words = (content("/proc/\(pid)/cmdline") ?? "").split(separator: "\0")
         return words.count == 1 ? words[0].split(separator: " ") : words
@@ -167,7 +168,7 @@ package enum ProcessTable {
         } catch { return nil }
     }
 
-    /// Bytes that are not UTF-8 become U+FFFD, as they do in a container's answers about its files.
+    /// Returns the target of a link. Bytes that are not UTF-8 become U+FFFD, as in a container's answers about its files.
     private static func link(_ path: String) -> String? {
         do throws(Errno) {
             let target = try System.readLink(at: AT_FDCWD, path)

@@ -2,11 +2,11 @@ import Glibc
 import PurgeCommandLine
 import PurgeSystem
 
-/// The environment of COMMAND: that of `purgefs run`, with these variables added.
+/// The environment of COMMAND: the environment of `purgefs run` with these variables added.
 package enum RunEnvironment {
-    /// The container itself.
+    /// The variable with the path of the container.
     package static let mount = "PURGEFS_MOUNT"
-    /// Names, and places relative to the container.
+    /// Names of variables, and places relative to the container.
     private static let places: [(name: String, place: String)] = [
         ("HOME", ""), ("CFFIXED_USER_HOME", ""), ("TMPDIR", "tmp"), ("XDG_CACHE_HOME", "Library/Caches"),
         ("XDG_DATA_HOME", "Library/Application Support"), ("XDG_CONFIG_HOME", "Library/Preferences"),

@@ -5,9 +5,9 @@ import PurgeVolume
 extension Setting {
     fileprivate init(_ file: ControlFile) { self.init(name: file.rawValue, words: file.words) }
 
-    /// What `purgefs set` sets.
+    /// The names that `purgefs set` can set.
     package static let settable = ControlFile.settable.map { Setting($0) }
-    /// What `purgefs run --at` does: the same, and the control files for commands.
+    /// The names for `purgefs run --at`: the same, and the control files for commands.
     package static let changes = settable + ControlFile.commands.map { Setting($0) }
 }
 
@@ -17,7 +17,7 @@ extension ControlFile {
         .deviceState, .deviceClock, .appState, .storagePolicies, .storageReclaim,
     ]
 
-    /// The words that may be written to it; empty if something else may be written.
+    /// The words that may be written to it; empty if other texts are possible.
     package var words: [String] {
         switch self {
         case .deviceState: ["lock", "unlock", "reboot"]

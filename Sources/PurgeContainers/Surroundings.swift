@@ -1,14 +1,14 @@
 import PurgeSystem
 
-/// What a path is inside of, according to the table of mounts: a bind mount may show a part of a store at another place
-/// too. Paths are absolute and without symbolic links.
+/// The containers and stores that enclose a path, according to the table of mounts; a bind mount may also show a part of a store
+/// elsewhere. Paths are absolute and without symbolic links.
 package struct Surroundings {
-    /// The newest last.
+    /// The mounts, the newest last.
     package let mounts: [MountEntry]
 
     package init(mounts: [MountEntry]) { self.mounts = mounts }
 
-    /// The container that the path is in, through a mount of all or a part of it; also the one whose mount point it is.
+    /// Returns the container that holds the path, or whose mount point it is, through a mount of all or a part of it.
     package func container(holding path: String) -> MountEntry? {
         var path = path
         while let mount = mount(of: path) {
@@ -19,22 +19,22 @@ package struct Surroundings {
         return nil
     }
 
-    /// The nearest store among the path itself and the directories above it.
+    /// Returns the nearest store among the path itself and the directories above it.
     package func store(holding path: String, isStore: (String) -> Bool = Target.isStore) -> String? {
         views(of: path).joined().first(where: isStore)
     }
 
-    /// The same without the path itself.
+    /// Returns the nearest store above the path.
     package func store(above path: String, isStore: (String) -> Bool = Target.isStore) -> String? {
         views(of: path).dropFirst().joined().first(where: isStore)
     }
 
-    /// Whether the path is `directory` or is inside it, under whatever name.
+    /// Whether the path is `directory` or is inside it, under any of its names.
     func lies(_ path: String, in directory: String) -> Bool {
         views(of: path).joined().contains { $0.isPath(directory) }
     }
 
-    /// The path and all directories above it, the nearest first, each with every name under which it can be seen.
+    /// Returns the path and all directories above it, the nearest first, each with every name under which it can be seen.
     func views(of path: String) -> [[String]] {
         var views: [[String]] = []
         var path = path
@@ -42,14 +42,14 @@ package struct Surroundings {
             var inner = Self.join(mount.root, rest)
             while true {
                 views.append(names(of: inner, on: mount.device))
-                // Some file systems show something other than a path as their root.
+                // Some file systems show a root that is no path.
                 guard inner != "/", inner.utf8.first == UInt8(ascii: "/") else { break }
                 inner = inner.parentPath
             }
             guard mount.mountpoint != "/" else { return views }
             path = mount.mountpoint.parentPath
         }
-        // Nothing is known about the mounts.
+        // The table of mounts does not have the path.
         while true {
             views.append([path])
             guard path != "/" else { return views }
@@ -57,7 +57,7 @@ package struct Surroundings {
         }
     }
 
-    /// The names under which a directory of a file system can be seen.
+    /// Returns the names under which a directory of a file system can be seen.
     private func names(of inner: String, on device: String) -> [String] {
         mounts.compactMap { mount in
             guard mount.device == device, let rest = inner.pathRest(after: mount.root) else { return nil }
@@ -66,7 +66,7 @@ package struct Surroundings {
         }
     }
 
-    /// The mount that shows what is at the path: the newest of those above it.
+    /// Returns the mount visible at the path: the newest one above it.
     private func mount(of path: String) -> MountEntry? {
         mounts.last { path.pathRest(after: $0.mountpoint) != nil }
     }

@@ -4,7 +4,7 @@ import PurgeModel
 import PurgeSystem
 import PurgeVolume
 
-/// What a verb works on.
+/// The container that a verb works on.
 package enum Target: Hashable, Sendable {
     /// A mount point.
     case mount(String)
@@ -18,7 +18,7 @@ package enum Target: Hashable, Sendable {
         }
     }
 
-    /// Opens its control files. The caller closes them. With `forReading`, a store is not changed.
+    /// Opens the control files, which the caller closes. With `forReading`, a store is not changed.
     package func open(forReading: Bool = false) throws(CommandFailure) -> any ControlEndpoint {
         switch self {
         case .mount(let path): MountedControl(place: path)
@@ -26,15 +26,15 @@ package enum Target: Hashable, Sendable {
         }
     }
 
-    /// Opens, works, and closes whatever happens. With `forReading`, a store is not changed, and what could not be
-    /// read is reported on that console.
+    /// Opens the target, runs `body`, and always closes the target. With `forReading`, a store is not changed, and parts that
+    /// could not be read are reported on that console.
     package static func with<Result>(
         _ text: String?, forReading: Console? = nil, _ body: (any ControlEndpoint) throws(CommandFailure) -> Result
     ) throws(CommandFailure) -> Result {
         try Target(text).with(forReading: forReading != nil, warnings: forReading, body)
     }
 
-    /// The same for a target that has been found.
+    /// Does the same for a target that has been found.
     package func with<Result>(
         forReading: Bool, warnings: Console?, _ body: (any ControlEndpoint) throws(CommandFailure) -> Result
     ) throws(CommandFailure) -> Result {
@@ -54,7 +54,7 @@ package enum Target: Hashable, Sendable {
 }
 
 extension Target {
-    /// TARGET of a verb (docs/CLI.md): `text` if given, else $PURGEFS_MOUNT, else the working directory.
+    /// Finds the TARGET of a verb (docs/CLI.md): `text` if given, else $PURGEFS_MOUNT, else the working directory.
     package init(_ text: String?) throws(CommandFailure) {
         if let text {
             self = try .at(text)
@@ -73,12 +73,12 @@ extension Target {
         }
     }
 
-    /// Through its mount if there is one.
+    /// Finds the target of a store: its mount if there is one.
     package init(store: String) {
         self = Self.mount(ofStore: store).map { .mount($0) } ?? .store(store)
     }
 
-    /// A container and, if only a part of it is meant, the path of that part relative to it.
+    /// Returns a container and, if the operand names only a part of it, the relative path of that part.
     package static func part(named operand: RawText?) throws(CommandFailure) -> (target: Target, inner: String) {
         guard let operand else { return (try Target(nil), "") }
         guard let text = String(path: operand.dropLast().map { UInt8(bitPattern: $0) }) else {
@@ -101,7 +101,7 @@ extension Target {
     private static func at(_ text: String, from origin: String = "") throws(CommandFailure) -> Target {
         let path = try resolved(text, from: origin)
         if let mount = try mount(holding: path) { return .mount(mount) }
-        // What looks like a store inside a store's container is data of that container's app.
+        // A directory that looks like a store inside another store's container is data of that container's app.
         let outer = StoredPlace(path.utf8)
         guard isStore(path), outer == nil else {
             if outer == nil, let owner = ownerOfClosed(path) {
@@ -118,7 +118,7 @@ extension Target {
         return mount(ofStore: path).map { .mount($0) } ?? .store(text)
     }
 
-    /// The failure that the store of a mount is not where it was; nil if it is there.
+    /// Returns the failure that the store of a mount is no longer at its path; nil if it is there.
     package static func loss(of store: String, at mount: String, _ what: String) -> CommandFailure? {
         let isReplaced = MountEntry.container(at: mount).map { MountedStore($0).isReplaced } ?? false
         if isStore(store) && !isReplaced { return nil }
@@ -135,7 +135,7 @@ extension Target {
         exists(path + "/container") && exists(path + "/device.json")
     }
 
-    /// The owner of a directory into which this user may not look; nil if it can be entered.
+    /// Returns the owner of a directory that this user may not enter; nil if it can be entered.
     private static func ownerOfClosed(_ path: String) -> uid_t? {
         do throws(Errno) { _ = try System.status(ofPath: path + "/device.json") } catch .accessDenied {
             do throws(Errno) { return try System.status(ofPath: path).st_uid } catch { return nil }
@@ -143,7 +143,7 @@ extension Target {
         return nil
     }
 
-    /// The mount whose daemon holds the store.
+    /// Returns the mount whose daemon holds the store.
     package static func mount(ofStore path: String) -> String? {
         guard let store = identity(path) else { return nil }
         let entry = MountEntry.containers().last {
@@ -152,7 +152,7 @@ extension Target {
         return entry?.mountpoint
     }
 
-    /// Walks up to the directory that has `.purgefs` in it.
+    /// Returns the nearest directory upwards from `path` that contains `.purgefs`.
     package static func mount(holding path: String) throws(CommandFailure) -> String? {
         var directory = path
         while true {
