@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// What to do when permission was denied: whose permissions stand in the way, and on which directory.
+/// Advice after a denied permission: which directory denies access, and to whom it belongs.
 package enum AccessAdvice {
     package static let rootToo =
         "Not even root is allowed to: check how that file system is mounted, and what protects the file (lsattr)."
@@ -25,8 +25,8 @@ package enum AccessAdvice {
         } catch { return "Run this as the user who owns it, or as root." }
     }
 
-    /// The first directory on the way that this user may not search, and what could not be reached from it; the path
-    /// itself if all of them may be searched.
+    /// Returns the first directory on the way that this user may not search, and the path that could not be reached from it.
+    /// Returns the path itself if all of them may be searched.
     private static func obstacle(on path: String) -> (place: String, next: String?) {
         var place = path.utf8.first == UInt8(ascii: "/") ? "/" : "."
         for name in path.pathNames {

@@ -9,7 +9,7 @@ package struct Arguments: Sendable {
 
     /// Whether the option was given, with or without a value.
     package func has(_ option: OptionSpec) -> Bool { values[option.name] != nil }
-    /// The value of an option that may be given once.
+    /// Returns the value of an option that may be given once.
     package func text(_ option: OptionSpec) -> String? {
         precondition(!option.addsUp, "\(option.text) has several values")
         return values[option.name]?.first
@@ -17,7 +17,7 @@ package struct Arguments: Sendable {
     package func texts(_ option: OptionSpec) -> [String] { values[option.name] ?? [] }
     package func size(_ option: OptionSpec) -> ByteCount? { text(option).flatMap { ByteCount(text: $0) } }
 
-    /// `words` are what follows the verb, and `verbs` are all that there are, for a message.
+    /// Parses the `words` after the verb. `verbs` are all verbs, for a message.
     package init(_ words: [String], for verb: Verb, among verbs: @autoclosure () -> [Verb]) throws(CommandFailure) {
         var next = 0
         var endOfOptions = false
@@ -37,7 +37,7 @@ package struct Arguments: Sendable {
         try checkOperands(verb)
     }
 
-    /// Takes one option. Returns how many of the words that follow it has used up.
+    /// Takes one option. Returns how many of the following words it has used.
     private mutating func take(
         _ word: String, following words: ArraySlice<String>, _ verb: Verb, _ verbs: () -> [Verb]
     ) throws(CommandFailure) -> Int {
@@ -88,7 +88,7 @@ package struct Arguments: Sendable {
         if let objection = option.objection(to: value) { throw .usage("\(option.text): \(objection)") }
     }
 
-    /// `--name`, `--name=VALUE`, `-n`, `-nVALUE`.
+    /// Parses `--name`, `--name=VALUE`, `-n` or `-nVALUE`.
     private static func option(
         _ word: String, _ verb: Verb, _ verbs: () -> [Verb]
     ) throws(CommandFailure) -> (OptionSpec, String?) {
@@ -104,7 +104,7 @@ package struct Arguments: Sendable {
     }
 
     private func checkOperands(_ verb: Verb) throws(CommandFailure) {
-        // A verb that does one of several things says first that this is none of them.
+        // For an unknown action, the verb itself first reports that there is no such action.
         if let word = operands.first, !verb.words.isEmpty, !verb.words.contains(word) { return }
         if operands.count < verb.operands.lowerBound {
             let missing = verb.requiredOperands.prefix(verb.operands.lowerBound).dropFirst(operands.count)

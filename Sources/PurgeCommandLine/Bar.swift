@@ -9,10 +9,10 @@ package struct Bar {
     package static let ascii = Bar(full: "#", half: "=", empty: ".")
     static let unicode = Bar(full: "█", half: "▒", empty: "░")
 
-    /// The characters that the terminal's locale can show.
+    /// Returns the characters that the terminal's locale can show.
     package static func forLocale() -> Bar { localeHasUnicode ? unicode : ascii }
 
-    /// Whether the locale is one with UTF-8.
+    /// Whether the locale uses UTF-8.
     package static var localeHasUnicode: Bool {
         for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
             guard let value = getenv(name).map({ String(cString: $0).lowercased() }), !value.isEmpty else { continue }
@@ -21,7 +21,7 @@ package struct Bar {
         return false
     }
 
-    /// `part` of `whole`, followed by `second`; anything above zero gets at least one character, if there is room for any.
+    /// Returns a bar with `part` of `whole`, followed by `second`. A part above zero gets at least one character, if there is room.
     package func text(_ part: Int64, then second: Int64 = 0, of whole: Int64, width: Int = 40) -> String {
         let first = cells(part, of: whole, width: width)
         let next = min(cells(second, of: whole, width: width), width - first)

@@ -2,14 +2,13 @@ import Glibc
 import PurgeStore
 import PurgeSystem
 
-/// Why a verb could not do what it was asked to do, as a message for the user.
+/// Why a verb has failed, as a message for the user.
 package struct CommandFailure: Error, Hashable {
     package var status = ExitStatus.failed
-    /// What failed, where and why; the lines after the first say what to do next. Empty if
-    /// everything has already been said.
+    /// The message: what failed, where and why, followed by lines of advice. Empty if everything has already been reported.
     package var message: String
 
-    /// `WHAT: PATH: REASON`, followed by what to do next, which may take several lines.
+    /// Makes the message `WHAT: PATH: REASON`, followed by the advice, which may take several lines.
     package init(_ what: String, path: String, _ reason: String, advice: String) {
         let place = path.isEmpty ? "''" : path
         message =
@@ -21,7 +20,7 @@ package struct CommandFailure: Error, Hashable {
         self.message = message
     }
 
-    /// A wrong command line.
+    /// Returns the failure for a wrong command line.
     package static func usage(_ message: String) -> CommandFailure {
         CommandFailure(status: ExitStatus.usage, message: VisibleText.of(message))
     }
@@ -32,13 +31,13 @@ package struct CommandFailure: Error, Hashable {
 }
 
 extension CommandFailure {
-    /// A system call failed.
+    /// Makes the failure for a system call.
     package init(_ what: String, path: String, _ error: Errno, advice: String = "") {
         let next = advice.isEmpty ? VisibleText.of(Self.advice(for: error, path)) : advice
         self.init(what, path: path, "\(error)", advice: next)
     }
 
-    /// `FileDescriptor.openOutput` or `openTrusted` failed.
+    /// Makes the failure for `FileDescriptor.openOutput` or `openTrusted`.
     package init(_ what: String, output path: String, _ error: Errno) {
         guard error == Errno(ELOOP), System.isRoot else {
             self.init(what, path: path, error)

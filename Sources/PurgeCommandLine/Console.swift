@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// Where a verb's output and messages go.
+/// The destination of a verb's output and messages.
 package final class Console {
     private let emit: (String) throws(Errno) -> Void
     private let emitMessage: (String) -> Void
@@ -19,7 +19,7 @@ package final class Console {
         self.isTerminal = isTerminal
     }
 
-    /// This process's standard output and standard error.
+    /// Returns this process's standard output and standard error.
     package static func standard() -> Console {
         Console(isTerminal: isatty(STDOUT_FILENO) == 1) { (text) throws(Errno) in
             try Self.write(text, STDOUT_FILENO)
@@ -28,7 +28,7 @@ package final class Console {
         }
     }
 
-    /// A line of output.
+    /// Prints a line of output.
     package func print(_ line: String) throws(CommandFailure) { try write(line + "\n") }
 
     package func write(_ text: String) throws(CommandFailure) {
@@ -36,7 +36,7 @@ package final class Console {
         if buffer.utf8.count > 1 << 16 { try flush() }
     }
 
-    /// Writes out what has been printed so far.
+    /// Writes the printed lines out.
     package func flush() throws(CommandFailure) {
         guard !buffer.isEmpty else { return }
         defer { buffer = "" }
@@ -45,9 +45,9 @@ package final class Console {
         } catch { throw CommandFailure("cannot write the answer", path: "standard output", error) }
     }
 
-    /// A message for the user, on standard error.
+    /// Prints a message for the user on standard error.
     package func warn(_ message: String) { emitMessage("purgefs: \(message)\n") }
-    /// Lines without the prefix of a message: the usage after a wrong command line.
+    /// Prints lines without the prefix of a message: the usage after a wrong command line.
     package func note(_ text: String) { emitMessage(text + "\n") }
 
     private static func write(_ text: String, _ fd: Int32) throws(Errno) {

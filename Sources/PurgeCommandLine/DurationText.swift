@@ -2,13 +2,13 @@ import PurgeModel
 
 /// Messages about a text that should have been a duration.
 package enum DurationText {
-    /// nil if it is a duration that something may take or wait: 0 is one.
+    /// Returns nil for a duration that something may take or wait. 0 is one.
     package static func objection(toDelay text: String) -> String? {
         if TimeSpan(purgeLatency: text) != nil { return nil }
         return text.first == "-" ? "'\(text)' is less than 0" : objection(to: text, unit: "s")
     }
 
-    /// nil if it is a duration by which the clock can be advanced. `unit` is the one that a bare number most likely has.
+    /// Returns nil for a duration by which the clock can be advanced. `unit` is the likely unit of a bare number.
     package static func objection(to text: String, unit usual: Character = "d") -> String? {
         if let span = TimeSpan(text: text) {
             return span.seconds > 0 ? nil : "'\(text)': the clock is advanced by at least a second"
@@ -29,7 +29,7 @@ package enum DurationText {
         return "'\(text)' is not a duration (whole seconds, minutes, hours, days or weeks: 30s, 5m, 2h, 3d, 1w)"
     }
 
-    /// How many days a month or a year has, about.
+    /// Returns about how many days a month or a year has.
     private static func longUnit(_ unit: some StringProtocol) -> Int64? {
         switch unit {
         case "mo", "mon", "month", "months": 30
@@ -40,7 +40,7 @@ package enum DurationText {
 
     private static let units = ["s": "second", "m": "minute", "h": "hour", "d": "day", "w": "week"]
 
-    /// So many seconds in whole units, as `3d 10s`.
+    /// Returns a number of seconds in whole units, such as `3d 10s`.
     package static func inWords(seconds: Int64) -> String {
         var rest = seconds
         let parts = [(604_800, "w"), (86400, "d"), (3600, "h"), (60, "m"), (1, "s")] as [(Int64, String)]

@@ -1,4 +1,4 @@
-/// The table of exit statuses, from which help is made; a test compares docs/CLI.md, Exit statuses, with it.
+/// The table of exit statuses, from which help is made. A test compares docs/CLI.md, Exit statuses, with it.
 package enum ExitStatus {
     package static let done: Int32 = 0
     package static let failed: Int32 = 1
@@ -9,7 +9,7 @@ package enum ExitStatus {
     package static let runFailed: Int32 = 125
     package static let notExecutable: Int32 = 126
     package static let notFound: Int32 = 127
-    /// Signal N is added to it.
+    /// The base to which the number of a signal is added.
     package static let signal: Int32 = 128
 
     private static func meaning(of status: Int32) -> String {
@@ -25,14 +25,14 @@ package enum ExitStatus {
         }
     }
 
-    /// The line of a help text, with a meaning of its own where a verb has one.
+    /// Returns the line of a help text, with a verb's own meaning if there is one.
     package static func line(_ status: Int32, _ meaning: String? = nil) -> HelpSection.Line {
         .init("\(status)", meaning ?? Self.meaning(of: status))
     }
 
-    /// The line of what a signal brings about.
+    /// Returns the line about the status after a signal.
     package static func signalLine(_ meaning: String) -> HelpSection.Line { .init("\(signal)+N", meaning) }
 
-    /// Of a verb without statuses of its own.
+    /// The statuses of a verb that has none of its own.
     package static let plain = [line(done), line(failed), line(usage)]
 }

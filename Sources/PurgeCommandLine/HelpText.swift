@@ -3,7 +3,7 @@ package enum HelpText {
     private static let width = 80
     private static let margin = "    "
 
-    /// `purgefs --help`.
+    /// Returns the text of `purgefs --help`.
     package static func overview(_ verbs: [Verb]) -> String {
         let column = verbs.map(\.name.count).max() ?? 0
         var lines = ["purgefs: a simulated iOS app container as a file system", "", "USAGE"]
@@ -21,7 +21,7 @@ package enum HelpText {
         "TARGET is a mount point, a path inside one, or a store. Without it, $PURGEFS_MOUNT is used, or else the "
         + "mount that contains the working directory. A store that is not mounted is worked on in place."
 
-    /// `purgefs help VERB`.
+    /// Returns the text of `purgefs help VERB`.
     package static func page(_ verb: Verb) -> String {
         var lines = ["purgefs \(verb.name): \(verb.summary)", "", "USAGE"]
         lines += wrapped(verb.usage, indent: margin, hanging: margin + margin)
@@ -41,7 +41,7 @@ package enum HelpText {
         return lines.joined(separator: "\n")
     }
 
-    /// Names on the left, meanings wrapped on the right; a long name gets a line of its own.
+    /// Returns a table with names on the left and wrapped meanings on the right. A long name gets a line of its own.
     package static func table(_ rows: [HelpSection.Line]) -> [String] {
         let longest = rows.map(\.name.count).max() ?? 0
         let column = longest == 0 ? 0 : min(26, longest + 2)

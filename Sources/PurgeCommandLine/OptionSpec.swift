@@ -1,7 +1,6 @@
 import PurgeModel
 
-/// One option: how it is written, what value it takes, and what the help says about it. Parsing and
-/// help come from one table of these.
+/// One option: its spelling, its value, and its help. Both the parser and help use a table of these.
 package struct OptionSpec: Hashable, Sendable {
     package enum Value: Hashable, Sendable {
         case none
@@ -10,13 +9,13 @@ package struct OptionSpec: Hashable, Sendable {
         case duration
         case file
         case directory
-        /// Two words: how long after the beginning, and what happens then.
+        /// Two words: a time after the beginning, and a change that happens then.
         case moment([Setting])
         case text(String)
         case number(String)
         /// One of the words; `others` are accepted too, but not shown.
         case choice(String, [String], others: [String] = [])
-        /// The same, written `--option=WORD` or omitted.
+        /// One of the words, written `--option=WORD` or omitted.
         case optionalChoice(String, [String])
         /// One or several of the words, separated by commas.
         case list(String, [String])
@@ -27,12 +26,12 @@ package struct OptionSpec: Hashable, Sendable {
     package let value: Value
     package let help: String
     package var isShort: Bool { name.count == 1 }
-    /// For purgefs's own use: left out of the help.
+    /// Whether the option is for purgefs's own use, and not in the help.
     package var isHidden = false
-    /// Whether it may be given several times, and all of its values count. A second value is refused otherwise.
+    /// Whether it may be given several times, so that all of its values count. Otherwise a second value is refused.
     package var addsUp = false
 
-    /// An option without a value.
+    /// Makes an option without a value.
     package init(_ name: String, _ help: String) { self.init(name, .none, help) }
 
     package init(_ name: String, _ value: Value, hidden: Bool = false, addsUp: Bool = false, _ help: String) {
@@ -43,7 +42,7 @@ package struct OptionSpec: Hashable, Sendable {
         self.addsUp = addsUp
     }
 
-    /// `--total`, `-o`.
+    /// The option as it is typed: `--total`, `-o`.
     package var text: String { (isShort ? "-" : "--") + name }
 
     /// Whether its value may begin with a dash.
@@ -54,7 +53,7 @@ package struct OptionSpec: Hashable, Sendable {
         }
     }
 
-    /// `--total SIZE`, `--purgeable[=URGENCY]`.
+    /// The option with its value: `--total SIZE`, `--purgeable[=URGENCY]`.
     package var synopsis: String {
         switch value {
         case .none: text
@@ -69,7 +68,7 @@ package struct OptionSpec: Hashable, Sendable {
         }
     }
 
-    /// Why `text` is not a value for this option; nil if it is one.
+    /// Returns why `text` is not a value for this option; nil if it is one.
     package func objection(to text: String) -> String? {
         switch value {
         case .size: SizeText.objection(to: text)

@@ -1,6 +1,6 @@
-/// What is planned and not in this version, so that a message can say so.
+/// Verbs and options that are planned but not in this version, so that a message can say so.
 package enum Planned {
     package static let verbs: [String] = []
-    /// By the verb that will take them.
+    /// Planned options by their verb.
     package static let options: [String: [String]] = ["run": ["state"], "mount": ["state"]]
 }

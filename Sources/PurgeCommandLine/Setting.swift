@@ -5,6 +5,6 @@ package struct Setting: Hashable, Sendable {
 
     package init(name: String, words: [String] = []) { (self.name, self.words) = (name, words) }
 
-    /// `storage.total=`, or `device.state=lock`, `device.state=unlock`: as far as it is known what is typed.
+    /// The known beginnings of the text: `storage.total=`, or `device.state=lock`, `device.state=unlock`.
     package var beginnings: [String] { words.isEmpty ? [name + "="] : words.map { "\(name)=\($0)" } }
 }

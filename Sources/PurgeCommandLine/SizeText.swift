@@ -4,7 +4,7 @@ import PurgeModel
 package enum SizeText {
     package static let forms = "4096, 64K, 1.5G or 64MiB in powers of 1024; 64GB in powers of 1000"
 
-    /// nil if it is a size.
+    /// Returns nil if the text is a size.
     package static func objection(to text: String) -> String? {
         switch ByteCount.reading(text) {
         case .success: nil
@@ -15,25 +15,25 @@ package enum SizeText {
         }
     }
 
-    /// For the size of a device. nil if it is large enough.
+    /// Returns nil if the text is a size large enough for a device.
     package static func objection(toDevice text: String) -> String? {
         guard let size = ByteCount(text: text), size < mebibyte else { return nil }
         return "the smallest device is 1 MiB" + (lacksUnit(text) ? "; did you mean \(text)M?" : "")
     }
 
-    /// For a size that nobody gives in bytes. nil if it has a unit, or is 0.
+    /// Returns nil if the text has a unit or is 0, for a size that nobody gives in bytes.
     package static func objection(toBare text: String) -> String? {
         lacksUnit(text) ? "'\(text)' has no unit, and would be bytes; write \(text)M for MiB, or \(text)K for KiB" : nil
     }
 
-    /// Whether this is a few bytes, and so a size whose unit was forgotten.
+    /// Whether the text is a few bytes, and so probably a size without its unit.
     private static func lacksUnit(_ text: String) -> Bool {
         guard let size = ByteCount(text: text), size > .zero, size < mebibyte else { return false }
         return text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
     private static let mebibyte = ByteCount(1 << 20)
 
-    /// `64M` for `64 mb` and the like.
+    /// Returns the intended size, such as `64M` for `64 mb`.
     private static func meant(_ text: String) -> String? {
         let plain = text.filter { $0 != " " }.uppercased().map { $0 == "," ? "." : String($0) }.joined()
         let candidate = plain.hasSuffix("IB") ? plain.dropLast(2) + "iB" : plain

@@ -1,12 +1,12 @@
 /// Suggestions for a mistyped word.
 package enum Suggestion {
-    /// `; did you mean 'status'?`, or nothing where no candidate is near.
+    /// Returns `; did you mean 'status'?`, or an empty text if no candidate is near.
     package static func hint(for word: String, among candidates: [String]) -> String {
         nearest(to: word, among: candidates).map { "; did you mean '\($0)'?" } ?? ""
     }
 
-    /// The candidate that differs by the fewest mistakes, or the only one that begins with the word. Case and leading
-    /// dashes do not count. Of equals, the first.
+    /// Returns the candidate with the fewest mistakes, or the only one that begins with the word. Case and leading dashes do not
+    /// count. Among equals, the first wins.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         if let other = synonyms[word]?.first(where: candidates.contains) { return other }
         let (isNegated, wanted) = letters(word)
@@ -15,7 +15,7 @@ package enum Suggestion {
         let candidates = candidates.filter { candidate in
             letters(candidate).isNegated == isNegated && opposite.map { !candidate.contains($0) } ?? true
         }
-        // Of equals, one with the same first letter is nearer.
+        // Among equal candidates, one with the same first letter is nearer.
         let distances = candidates.map { candidate in
             let other = letters(candidate).word
             return (candidate, 2 * distance(wanted, other) + (other.first == wanted.first ? 0 : 1))
@@ -25,7 +25,7 @@ package enum Suggestion {
         return longer.count == 1 ? longer.first : nil
     }
 
-    /// What other tools call it, and the words here that may be meant: the first that is a candidate is.
+    /// Words of other tools, each with our words for it; the first that is a candidate counts.
     private static let synonyms = [
         "-q": ["--quiet"], "-v": ["--verbose", "--version"], "-V": ["--version"], "-n": ["--dry-run"],
         "--size": ["--total", "--bytes", "--limit"], "--capacity": ["--total"],
@@ -35,7 +35,7 @@ package enum Suggestion {
         "uninstall": ["delete"], "rm": ["remove", "delete"], "remove": ["delete"], "set": ["advance"],
     ]
 
-    /// How many mistakes a word of this length may have and still be recognized.
+    /// Returns how many mistakes a word of this length may have and still be recognized.
     private static func mistakes(in word: [Character]) -> Int {
         switch word.count {
         case ...2: 0
@@ -47,21 +47,22 @@ package enum Suggestion {
 
     private static let negations = ["not-", "not", "non-", "non", "no-", "un"]
 
-    /// An option that means the opposite is never near, however few letters differ.
+    /// Returns the letters of a word, and whether an option is negated. An option with the opposite meaning is never near, even
+    /// if few letters differ.
     private static func letters(_ word: String) -> (isNegated: Bool, word: [Character]) {
         let plain = word.drop { $0 == "-" }.lowercased()
         let negation = word.first == "-" ? negations.first(where: plain.hasPrefix) : nil
         return (negation != nil, Array(plain.dropFirst(negation?.count ?? 0)))
     }
 
-    /// The part of an option that would turn it into its opposite.
+    /// Returns the part of an option that would turn it into its opposite.
     private static func opposite(of word: String) -> String? {
         if word.contains("include") { return "exclude" }
         return word.contains("exclude") ? "include" : nil
     }
 
-    /// How many letters must be inserted, removed, replaced, or exchanged with their neighbours to turn one word into
-    /// the other.
+    /// Returns how many letters must be inserted, removed, replaced, or exchanged with their neighbours to turn one
+    /// word into the other.
     static func distance(_ a: [Character], _ b: [Character]) -> Int {
         var rows = [Array(0...b.count)]
         for i in a.indices {

@@ -3,29 +3,29 @@ import PurgeSystem
 /// A verb of the command line: everything that parsing and help need, and the code that runs it.
 package struct Verb: Sendable {
     package let name: String
-    /// Other names that are accepted for it.
+    /// Other accepted names.
     package var aliases: [String] = []
-    /// One line for the list of verbs.
+    /// The line in the list of verbs.
     package let summary: String
-    /// What follows the name in its usage line.
+    /// The text after the name in its usage line.
     package let synopsis: String
     /// Paragraphs, wrapped when they are shown.
     package let description: [String]
     package let options: [OptionSpec]
     /// How many operands it takes.
     package let operands: ClosedRange<Int>
-    /// What the first operand may be, of a verb that does one of several things.
+    /// The words for the first operand, if that names one of several actions.
     package var words: [String] = []
     /// The names that an operand NAME=VALUE may begin with.
     package var settings: [Setting] = []
-    /// Whether the first operand ends the options, because what follows belongs to a command.
+    /// Whether the first operand ends the options, because a command begins there.
     package var endsAtFirstOperand = false
-    /// Whether its operands may be paths that are not UTF-8: the verb works on their bytes.
+    /// Whether its operands may be paths that are not UTF-8, because the verb works on their bytes.
     package var takesAnyBytes = false
     /// Further sections of the help: a title, and lines of a name and its meaning.
     package var sections: [HelpSection] = []
     package let exitStatus: [HelpSection.Line]
-    /// Commands that show how it is used. A test runs them with a container at ./app of the store ./app.store.
+    /// Examples of its use. A test runs them with a container at ./app of the store ./app.store.
     package var examples: [String] = []
     package let perform: @Sendable (Invocation) throws(CommandFailure) -> Int32
 
@@ -45,7 +45,7 @@ package struct Verb: Sendable {
 
     package var usage: String { "purgefs \(name)\(synopsis.isEmpty ? "" : " ")\(synopsis)" }
 
-    /// The operands that are required, by their names in the synopsis: words outside of all brackets.
+    /// The required operands, by their names in the synopsis: words outside of all brackets.
     var requiredOperands: [String] {
         var depth = 0
         let outside = synopsis.filter { character in
@@ -77,12 +77,12 @@ package struct HelpSection: Sendable {
 package struct Invocation {
     package let arguments: Arguments
     package let console: Console
-    /// As the user called the program.
+    /// The program's name as the user called it.
     package let programName: String
-    /// The operands again, byte for byte, for a command that is handed on.
+    /// The operands byte for byte, for passing them on to a command.
     package let rawOperands: [[CChar]]
     package let verb: Verb
-    /// Who waits for this process, if it is a service.
+    /// The service manager that waits for this process, if there is one.
     package let serviceManager: ServiceManager?
 
     package init(
@@ -95,7 +95,7 @@ package struct Invocation {
 }
 
 extension Invocation {
-    /// The first operand, of a verb that does one of several things.
+    /// Returns the first operand, for a verb with several actions.
     package func word() throws(CommandFailure) -> String {
         let operands = arguments.operands
         if verb.words.contains(operands[0]) { return operands[0] }
@@ -111,7 +111,7 @@ extension Invocation {
         throw .usage("'\(operands[0])' is not \(verb.wordsInWords)" + hint)
     }
 
-    /// The operand that names a container, if it was given.
+    /// Returns the operand that names a container, if it was given.
     package func target(at index: Int) -> String? { arguments.operands.dropFirst(index).first }
 }
 
@@ -128,7 +128,7 @@ extension Verb {
         options.contains { !$0.isHidden && $0.text == word.prefix { $0 != "=" } }
     }
 
-    /// The message about `word`, which is not one of its options, but may be one of another verb.
+    /// Returns the message about `word`, which is not one of its options, but may be one of another verb.
     package func objection(toOption word: String, among verbs: [Verb]) -> String {
         if name == "clock", word.dropFirst().first?.isNumber == true {
             return DurationText.objection(to: word) ?? ""

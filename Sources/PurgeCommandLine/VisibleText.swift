@@ -1,12 +1,12 @@
-/// Names and paths as they are printed: an app's file names can neither end a line nor control the terminal.
+/// Names and paths in a printable form: an app's file names can neither end a line nor control the terminal.
 package enum VisibleText {
     package static func of(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         return text.unicodeScalars.map { isControl($0) ? "\\u{\(String($0.value, radix: 16))}" : String($0) }.joined()
     }
 
-    /// The C0 and C1 sets, DEL, the separators of lines and paragraphs, the controls of the direction of writing, which
-    /// change the order of what is beside them, and what cannot be seen: the byte order mark, and tags.
+    /// Whether a character is a control: the C0 and C1 sets, DEL, the separators of lines and paragraphs, the controls of the
+    /// writing direction, which reorder the text beside them, and the invisible byte order mark and tags.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case ..<0x20, 0x7F...0x9F, 0x2028, 0x2029: true
