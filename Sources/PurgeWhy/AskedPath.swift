@@ -4,22 +4,21 @@ import PurgeContainers
 import PurgeModel
 import PurgeSystem
 
-/// A path of a container that a question is about. What had the name may be gone, and folders above it too, so the part
-/// that does not exist is taken as it is written.
+/// A path in a container that the user asks about. The file and the folders above it may be gone, so the missing part of the path
+/// is taken literally.
 struct AskedPath {
-    /// The container.
     let target: Target
-    /// Relative to it, byte for byte; not empty.
+    /// The path relative to the container, byte for byte; never empty.
     let inner: [UInt8]
 
     private static let slash = UInt8(ascii: "/")
     private static let what = "cannot say why"
 
-    /// In the form in which events have it: bytes that are not UTF-8 become U+FFFD.
+    /// The path as events spell it: bytes that are not UTF-8 become U+FFFD.
     var text: String { String(decoding: inner, as: UTF8.self) }
     var isUTF8: Bool { String(path: inner) != nil }
 
-    /// The directory in which the container can be seen.
+    /// The directory through which the container is visible.
     var root: String {
         switch target {
         case .mount(let mount): mount
@@ -27,10 +26,10 @@ struct AskedPath {
         }
     }
 
-    /// Where it is, or was.
+    /// The absolute path, whether or not it exists.
     var place: [UInt8] { Array(root.utf8) + [Self.slash] + inner }
 
-    /// A symbolic link as the last component means itself.
+    /// Resolves a path from the command line. A symbolic link in the last component is not followed.
     init(_ raw: RawText) throws(CommandFailure) {
         let text = Places.text(raw)
         let path: [UInt8]
@@ -59,7 +58,7 @@ struct AskedPath {
 }
 
 extension AskedPath {
-    /// Without symbolic links above the last component, as far as the folders exist. From there on, it is what is written.
+    /// Resolves symbolic links above the last component, as far as the folders exist; keeps the rest literally.
     private static func absolute(_ path: [UInt8]) throws(Errno) -> [UInt8] {
         if path.isEmpty { throw .noEntry }
         let whole = path.first == slash ? path : try workingDirectory() + [slash] + path
@@ -72,7 +71,7 @@ extension AskedPath {
         return joined([], names[...])
     }
 
-    /// nil if it does not exist.
+    /// Returns nil if the path does not exist.
     private static func resolved(_ path: [UInt8]) throws(Errno) -> [UInt8]? {
         do throws(Errno) {
             return try System.resolved(path.map(CChar.init(bitPattern:)) + [0])
@@ -90,7 +89,7 @@ extension AskedPath {
         return all.isEmpty ? [slash] : all.flatMap { [slash] + $0 }
     }
 
-    /// Where it was, if it is gone.
+    /// Returns the former path of the working directory if it was deleted.
     private static func workingDirectory() throws(Errno) -> [UInt8] {
         if let path = try resolved([UInt8(ascii: ".")]) { return path }
         let path = try System.readLink(at: AT_FDCWD, "/proc/self/cwd").map { UInt8(bitPattern: $0) }
@@ -100,7 +99,7 @@ extension AskedPath {
     }
 
     private static func find(_ path: [UInt8]) throws(CommandFailure) -> (Target, [UInt8])? {
-        // Mount points of containers are UTF-8.
+        // Only UTF-8 can be a mount point of a container.
         var folder = isLink(path) ? parent(path) : path
         while String(path: folder) == nil { folder = parent(folder) }
         if let text = String(path: folder), let mount = try Target.mount(holding: text) {
@@ -123,12 +122,12 @@ extension AskedPath {
         } catch { return false }
     }
 
-    /// Whether a path below the mount point leads to something other than what the container has there.
+    /// Returns true if another file system is mounted over this path below the mount point.
     private func isElsewhere() throws(CommandFailure) -> Bool {
         guard case .mount(let mount) = target else { return false }
         do throws(Errno) {
             let status = try System.status(at: AT_FDCWD, place.map(CChar.init(bitPattern:)) + [0])
             return try System.status(ofPath: mount).st_dev != status.st_dev
-        } catch { return false }  // it is gone, or is just being unmounted
+        } catch { return false }  // the file is gone, or the container is just being unmounted
     }
 }

@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// A path of the journal. Where a name of it has U+FFFD, that may stand for bytes that are not UTF-8, which only a listing tells.
+/// A path from the journal. U+FFFD in a name may stand for bytes that are not UTF-8; only a directory listing tells them.
 struct JournaledName {
     private static let replacement: Unicode.Scalar = "\u{FFFD}"
     private static let slash = UInt8(ascii: "/")
@@ -11,7 +11,7 @@ struct JournaledName {
 
     init(_ path: String) { self.path = path }
 
-    /// Where it may be; there need not be anything.
+    /// Returns the candidate locations in the file system, which need not exist.
     func places(in root: String) -> [[UInt8]] {
         let start = Array(root.utf8)
         guard path.unicodeScalars.contains(Self.replacement) else { return [start + [Self.slash] + path.utf8] }
@@ -23,7 +23,7 @@ struct JournaledName {
         }
     }
 
-    /// The names in a folder that become this one in the journal.
+    /// Returns the names in a folder that the journal would spell this way.
     private static func names(like name: String, in folder: [UInt8]) -> [[UInt8]] {
         guard name.unicodeScalars.contains(replacement) else { return [Array(name.utf8)] }
         do throws(Errno) {

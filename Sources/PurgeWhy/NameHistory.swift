@@ -2,68 +2,68 @@ import PurgeCommandLine
 import PurgeModel
 import PurgeStore
 
-/// How what had a name came to its end, or left it.
+/// The event that ended a file's life at a name: a removal, or a move away from it.
 struct NameEnding {
     var event: Event
-    /// The folder above to which it happened, if it did not happen to the name itself.
+    /// The ancestor folder that the event happened to, unless it happened to the name itself.
     var above: String?
 
-    /// The whole container came to an end.
+    /// True if the event ended the whole container.
     var isOfAll: Bool { event.path == nil }
 
-    /// Where what was at `path` has gone; nil if it was not moved.
+    /// Returns where the move took the file at `path`; nil if the event is not a move.
     func destination(of path: String) -> String? {
         guard event.type == .renamed, let to = event.to else { return nil }
         return to + path.rest(after: above ?? path)
     }
 }
 
-/// A rename of a file, or of a folder that it was in.
+/// A rename of a file or of one of its ancestor folders.
 struct NameMove: Encodable {
     var from: String
     var to: String
-    /// The folder that was renamed, if it was not the file itself.
+    /// The renamed folder; nil if the file itself was renamed.
     var folder: String?
     var event: Event
 }
 
-/// What became of what a name stood for.
+/// The fate of the last file that had a name.
 enum NameFate {
     case ended(NameEnding, at: String, [NameMove])
-    /// It was moved, and is there.
+    /// The file was moved and is still at its destination.
     case there(String, [NameMove])
-    /// It was moved, and no event says why it is not there. What has that name now, if anything, is newer.
+    /// The file was moved and is not there, and no event says why. If the name is taken now, its holder is newer.
     case lost(String, [NameMove], isTaken: Bool)
-    /// It was moved more often than is followed.
+    /// The file was moved more often than the search follows.
     case beyond(String, [NameMove])
     case unknown
 }
 
-/// Follows what had a name through the journal. Neither the number of events of the journal nor that of one name
-/// matters: of each name, only the nearest are looked at.
+/// Follows the former holder of a name through the journal. The cost depends neither on the size of the journal nor on the number
+/// of events of a name, because the search reads only the nearest events of each name.
 struct NameHistory {
     let journal: any NameEvents
-    /// Whether there is something at a path of the container.
+    /// Returns true if the container has an entry at a path.
     let exists: (String) -> Bool
-    /// Since when at least there is what is at a path, by the clock of the host; nil if that is not known.
+    /// Returns a time at which the entry at a path already existed, by the host's clock; nil if unknown.
     let since: (String) -> String?
 
     private typealias Query = JournalReader.Query
     private static let page = 64
-    /// So many events of a name that may be its end, or of the whole container, are looked at.
+    /// The maximum number of events that are searched for an ending, for each name or for the whole container.
     private static let most = 1024
     static let mostMoves = 200
-    /// So many folders are asked about on the way, since a path may have hundreds of them.
+    /// The maximum number of folders looked up while following moves: a path may have hundreds.
     private static let mostFolders = 4000
     private static let mostLives = 32
 
-    /// How many lives of a name are looked at: fewer of one that is deep, since each of its folders has lives of its own.
+    /// Returns how many lives of a name are searched. A deep path gets fewer, because each of its folders has lives of its own.
     private static func lives(of path: String) -> Int {
         max(4, min(mostLives, mostFolders / (path.pathNames.count + 1)))
     }
 
-    /// Of the latest life of a name that nothing has any more. It is doubtful if an earlier file of the name may have been the
-    /// last.
+    /// Returns the fate of the last file that had this name, which is free now. The answer is doubtful if an earlier file of the
+    /// name may have been the last.
     func fate(of path: String) throws(CommandFailure) -> (fate: NameFate, isDoubtful: Bool) {
         var before = Int64.max
         var likely: NameFate?
@@ -72,14 +72,14 @@ struct NameHistory {
             let fate = try follow(path, from: ending)
             if ending.above == nil { return (fate, false) }
             if isSure(fate) { return (fate, try isDoubtful(fate, of: path, before: ending.event.seq)) }
-            // Something has happened to a folder above, and nothing shows that the file was still in it.
+            // A folder above has ended, and nothing shows that the file was still in it.
             likely = likely ?? fate
             before = ending.event.seq
         }
         return (likely ?? .unknown, false)
     }
 
-    /// Only empty folders are removed, so a file was gone when its folder was.
+    /// Returns true if the fate certainly is this file's. Only empty folders are removed, so a file was gone before its folder.
     private func isSure(_ fate: NameFate) -> Bool {
         switch fate {
         case .ended(let ending, _, _): ending.above == nil
@@ -88,8 +88,9 @@ struct NameHistory {
         }
     }
 
-    /// A folder above was moved, and something of this name came to an end where that went. The name had been left before,
-    /// and the journal does not tell whether it was used again until then.
+    /// Returns true if the file may have ended earlier. A folder above was moved, and a file of this name ended at its
+    /// destination. The name had already been left once before, and the journal does not tell whether it was reused until the
+    /// move.
     private func isDoubtful(_ fate: NameFate, of path: String, before: Int64) throws(CommandFailure) -> Bool {
         guard case .ended(let ending, let place, _) = fate,
             let prior = try lastEnding(of: path, before: before), !prior.isOfAll
@@ -98,8 +99,8 @@ struct NameHistory {
         return other.event.seq != ending.event.seq || !otherPlace.isPath(place)
     }
 
-    /// The newest end of another thing than what is at a path now: it may have been moved away and back. With
-    /// `acrossSaves`, what replaced it is not another one.
+    /// Returns the latest ending at a path that was not the present file's own: that file may have been moved away and back. With
+    /// `acrossSaves`, an atomic save continues the life of the file that it replaces.
     func beginning(of path: String, acrossSaves: Bool = false) throws(CommandFailure) -> NameEnding? {
         var before = Int64.max
         for _ in 0..<Self.lives(of: path) {
@@ -136,7 +137,8 @@ struct NameHistory {
         return .ended(ending, at: place, moves)
     }
 
-    /// Whether something else was renamed to a place where nothing was: no event says that it replaced anything.
+    /// Returns true if a rename brought something else to the vacant place: such a rename replaces nothing, so no other event
+    /// shows it.
     private func isFilled(_ place: String, after move: Event, before next: Event?) throws(CommandFailure) -> Bool {
         var query = Query(.to(place), after: move.seq, before: next?.seq ?? .max, newestFirst: false, limit: 1)
         query.types = [.renamed]
@@ -144,19 +146,19 @@ struct NameHistory {
         return next.map { !Self.areOneStep(arrival, $0) } ?? true
     }
 
-    /// Where only folders were moved, what is there now need not have been in them.
+    /// Returns true if the present entry is newer than the moves. If only folders were moved, it need not have been in them.
     private func isNewer(_ place: String, than moves: [NameMove]) -> Bool {
         guard moves.allSatisfy({ $0.folder != nil }), let moved = moves.first?.event.realTime, let since = since(place)
         else { return false }
         return since > moved
     }
 
-    /// How what was at a path before a moment had come there, the newest move first. It may be known since when there is
-    /// such a file: what happened to a folder earlier did not happen to it.
+    /// Returns the moves that brought a file to a path before a moment, newest first. If `made` is known, earlier moves of
+    /// folders cannot have moved the file and are left out.
     func origins(of path: String, before: Int64 = .max, made: String? = nil) throws(CommandFailure) -> [NameMove] {
         var (place, before, moves) = (path, before, [NameMove]())
         while moves.count < 8, let move = try arrival(at: place, before: before) {
-            // In an exchange, the other one went the other way.
+            // In an exchange, the other file went the opposite way.
             if let last = moves.last, Self.areOneStep(last.event, move.event) { break }
             if move.folder != nil, let made, let moved = move.event.realTime, made > moved { break }
             moves.append(move)
@@ -182,17 +184,17 @@ struct NameHistory {
 }
 
 extension NameHistory {
-    /// The newest end before a moment.
+    /// Returns the latest ending before `before`.
     func lastEnding(of path: String, before: Int64) throws(CommandFailure) -> NameEnding? {
         try ending(of: path, Query(.at(path), before: before)) { $0.seq > $1.seq }
     }
 
-    /// The first end after something came to a path by a rename.
+    /// Returns the first ending after a rename brought something to the path.
     private func nextEnding(of path: String, after move: Event) throws(CommandFailure) -> NameEnding? {
         let range = Query(.at(path), after: move.seq, newestFirst: false)
         let next = try ending(of: path, range, not: move) { $0.seq < $1.seq }
         guard Place.at(path: path.utf8) == .temporary else { return next }
-        // The files of tmp have events of their own when it is emptied; its folders do not.
+        // Emptying tmp leaves an event for each file but none for folders.
         if let next, next.event.type == .purge, next.event.trigger == .reboot { return next }
         let emptied = [
             try first(.whole(.device), range) { $0.trigger == .reboot },
@@ -225,7 +227,7 @@ extension NameHistory {
         return nearest
     }
 
-    /// The nearest event of a subject that is wanted.
+    /// Returns the nearest event of a subject that satisfies `isWanted`.
     private func first(
         _ subject: Query.Subject, _ range: Query, _ types: Set<EventType> = [], _ isWanted: (Event) -> Bool
     ) throws(CommandFailure) -> Event? {
@@ -240,8 +242,8 @@ extension NameHistory {
         return nil
     }
 
-    /// A rename over a file has an event for that file right before its own, and an exchange has one for each of its
-    /// names. A program that renames there and back has two of its own.
+    /// Returns true if both events belong to one rename. A rename over a file records the replaced file right before itself, and
+    /// an exchange records both names. A program that renames there and back makes two separate events.
     static func areOneStep(_ move: Event, _ other: Event) -> Bool {
         guard other.path == move.to, other.to == move.path, other.pid == move.pid else { return false }
         switch other.type {
@@ -256,12 +258,12 @@ extension NameHistory {
 }
 
 extension Event {
-    /// Whether what had the name `path` does not have it any more.
+    /// True if the event's path no longer names the file afterwards.
     var endsName: Bool { type.isOfApp || type == .purge && tombstone != true }
 }
 
 extension String {
-    /// The folders above a path of a container, the nearest first.
+    /// The ancestor folders of a path in a container, nearest first.
     var foldersAbove: [String] {
         let names = utf8.split(separator: UInt8(ascii: "/"))
         return (0..<max(0, names.count - 1)).reversed().map { last in
@@ -269,6 +271,6 @@ extension String {
         }
     }
 
-    /// The bytes after those of `beginning`, which it begins with.
+    /// Returns the bytes after the prefix `beginning`, which must match.
     func rest(after beginning: String) -> String { String(Substring(utf8.dropFirst(beginning.utf8.count))) }
 }

@@ -2,21 +2,20 @@ import PurgeCommandLine
 import PurgeModel
 import PurgeStore
 
-/// What is asked of a journal about names.
+/// The queries about names that an inquiry needs from a journal.
 protocol NameEvents {
     func events(_ query: JournalReader.Query) throws(CommandFailure) -> [Event]
-    /// Those of some paths that have events, or to which events have brought something.
+    /// Returns the paths among `paths` that have events, or with `isTarget` the ones that are targets of renames.
     func having(events paths: [String], to isTarget: Bool) throws(CommandFailure) -> [String]
-    /// Paths with events that are next to a text in the order of their bytes.
+    /// Returns paths with events that are neighbours of a text in byte order.
     func paths(near text: String, backwards: Bool, limit: Int) throws(CommandFailure) -> [String]
 }
 
-/// The journal of a store.
 struct NameJournal: NameEvents {
     private let reader: JournalReader
     private let known = Known()
 
-    /// Answers of `having`: the folders of a deep path are asked about again for each life of its name.
+    /// A cache of the answers of `having`, because each life of a name asks again about the folders of a deep path.
     private final class Known {
         struct Question: Hashable {
             var paths: [String]

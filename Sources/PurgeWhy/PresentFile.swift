@@ -5,32 +5,32 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// What is at a path now: whether a purge would take it, and whether it can be opened.
+/// The entry at a path now: whether a purge would take it, and whether it can be opened.
 struct PresentFile: Encodable {
     enum Kind: String, Encodable { case file, folder, link, special }
 
-    /// How soon it would go.
+    /// The file's place in the order of purging.
     struct Turn: Encodable {
-        /// Counted from 1, among all that would go.
+        /// The position among all victims, from 1.
         var position: Int
         var of: Int
         var bytesBefore: ByteCount
-        /// A write to a persistent place that needs more than this takes it; not in profile `device`.
+        /// The size beyond which a write to a persistent place takes this file; nil in profile `device`.
         var reachedBeyond: ByteCount?
-        /// Free space below which files are purged in the background.
+        /// The free space below which files are purged in the background.
         var lowThreshold: ByteCount
         var reason: String
-        /// It would be emptied, and keep its name.
+        /// True if a purge would leave a tombstone.
         var tombstone: Bool?
 
-        /// It gives nothing back, so that no lack of space takes it.
+        /// True if purging the file would free nothing, so that only commands take it.
         var isForCommandsOnly: Bool { reason == PurgeReason.command.rawValue }
     }
 
-    /// Why it would not go.
+    /// The reason why no purge takes the file.
     struct Refusal: Encodable {
         var reason: PurgeRefusal
-        /// Only of a file that is open.
+        /// The processes that have the file open.
         var users: [FileUser]?
     }
 
@@ -41,21 +41,22 @@ struct PresentFile: Encodable {
     }
 
     var kind: Kind
-    /// Of its data; `charged` is what it costs.
+    /// The size of the data; `charged` is the cost.
     var size: ByteCount
     var charged: ByteCount?
-    /// When its data was last written, or its mtime set; by the clock of the host.
+    /// When the data was last written or the mtime was set, by the host's clock.
     var written: String?
     var names: Int
     var tier: Tier
     var isPurgeable: String?
-    /// The folder from which it has that, if it is not its own.
+    /// The folder that the mark is inherited from; nil if the mark is the file's own.
     var isPurgeableFrom: String?
     var protection: Protection?
     var turn: Turn?
     var refusal: Refusal?
 
-    /// A program that cleans up after a refusal does so at once.
+    /// Returns true if the file was written clearly after a refused write. The second of tolerance ignores the clean-up of the
+    /// refused program.
     func isWritten(after refusal: Event) -> Bool {
         guard size != .zero, let written, let time = refusal.realTime,
             let end = Instant(iso8601: time)?.advanced(by: TimeSpan(seconds: 1)), let last = Instant(iso8601: written)
@@ -64,13 +65,13 @@ struct PresentFile: Encodable {
     }
 }
 
-/// Looks at what is at a path.
+/// Reads the present state of a path.
 struct PresentFileReader {
     let asked: AskedPath
     let control: any ControlEndpoint
     let report: StatusReport
 
-    /// nil if there is nothing.
+    /// Returns nil if the path does not exist.
     static func status(_ path: [UInt8]) throws(CommandFailure) -> FileStatus? {
         do throws(Errno) {
             return try System.status(at: AT_FDCWD, path.map(CChar.init(bitPattern:)) + [0])
@@ -107,7 +108,7 @@ struct PresentFileReader {
         return told ?? Place.at(path: asked.inner).tier
     }
 
-    /// A file with several names has only its own.
+    /// Returns the mark in force and the folder that it comes from. A hard-linked file does not inherit marks.
     private func mark(names: Int) -> (value: String?, from: String?) {
         let key = StorageAttribute.isPurgeable.storeKey
         if let own = Self.attribute(asked.place, key) { return (own, nil) }
@@ -133,7 +134,7 @@ struct PresentFileReader {
             fileProtection: rule.effective(own), state: state, canBeOpened: rule.admits(.open, own: own))
     }
 
-    /// Would it go? A mount that is read-only has no answer: nothing is purged there.
+    /// Asks the plan whether a purge would take the file. A read-only mount has no answer, because nothing is purged there.
     private func judge(_ file: inout PresentFile) throws(CommandFailure) {
         do throws(Errno) {
             let named = try control.exchange(PurgeRequest.paths([asked.inner]).bytes, with: .storagePlan).text
@@ -157,7 +158,7 @@ struct PresentFileReader {
     private func users() -> [FileUser] {
         let path = Array("\(control.place)/\(asked.text)".utf8)
         let users = ProcessTable.users(ofFiles: [path])[path] ?? []
-        // What the shell has open, this process has inherited.
+        // This process has inherited the shell's open files.
         return users.filter { $0.pid != getpid() }
     }
 
@@ -166,7 +167,7 @@ struct PresentFileReader {
         do { return try JSONText.decode(PlanLine.self, from: String(first)) } catch { return nil }
     }
 
-    /// nil if it is not set, or cannot be read.
+    /// Returns nil if the attribute is not set or cannot be read.
     static func attribute(_ path: [UInt8], _ key: String) -> String? {
         do throws(Errno) {
             let path = path.map(CChar.init(bitPattern:)) + [0]
@@ -175,7 +176,7 @@ struct PresentFileReader {
     }
 }
 
-/// Where a file is in the plan of a purge of everything. The lines before it are not decoded, since there may be many.
+/// Finds a file in the plan of a complete purge. The lines before it are not decoded, because there may be many.
 enum PurgeTurn {
     static func of(_ path: String, in plan: String, low: ByteCount) -> PresentFile.Turn? {
         let beginning = Array(#"{"path":\#(JSONText.encode(path)),"#.utf8)
@@ -198,7 +199,7 @@ enum PurgeTurn {
         } catch { return nil }
     }
 
-    /// The number after the last `"bytes":`, which is no part of a name: quotes in a name are escaped.
+    /// Returns the number after the last `"bytes":`. It cannot be part of a name, where quotes are escaped.
     private static func bytes(of line: Substring) -> ByteCount {
         let key = Array(#""bytes":"#.utf8)
         let text = Array(line.utf8)

@@ -1,7 +1,7 @@
 import PurgeContainers
 import PurgeModel
 
-/// What is at a path now, in sentences.
+/// Describes the entry at a path in sentences.
 struct PresentSentences {
     let file: PresentFile
 

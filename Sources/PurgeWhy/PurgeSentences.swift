@@ -1,7 +1,7 @@
 import PurgeContainers
 import PurgeModel
 
-/// Why and for whom a file was purged, in sentences.
+/// Explains in sentences why, and for which process, a file was purged.
 struct PurgeSentences {
     let event: Event
     let update: Event?
@@ -78,7 +78,7 @@ struct PurgeSentences {
             + (parts.count > 1 ? ", and \(parts[1])." : ".")
     }
 
-    /// A paragraph of its own: a line for each file.
+    /// The skipped files as a separate paragraph, one line for each.
     var neighbours: [String] {
         guard !passedOver.isEmpty else { return [] }
         return WhyWords.wrapped(

@@ -3,10 +3,10 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// When a file of a store was made and written, by the clock of the host: the device's clock changes nothing in a store.
+/// The times at which a file in a store was made and written, by the host's clock: the device's clock does not touch the store.
 enum StoredTimes {
-    /// Since when at least there is such a file: a copy of a store that another program has made has later birth times, and
-    /// a file that was unpacked an earlier mtime. nil if that is not known.
+    /// Returns a time at which the file already existed, or nil if unknown. The earlier of birth time and mtime counts: a copy of
+    /// a store made by another program has later birth times, and an unpacked file has an earlier mtime.
     static func since(_ path: String) -> String? {
         do throws(Errno) {
             let name = path.utf8.map(CChar.init(bitPattern:)) + [0]
@@ -16,7 +16,7 @@ enum StoredTimes {
         } catch { return nil }
     }
 
-    /// When its data was last written, or its mtime set.
+    /// Returns when the data was last written or the mtime was set.
     static func written(_ path: [UInt8]) -> String? {
         do throws(Errno) { return try written(path.map(CChar.init(bitPattern:)) + [0]).iso8601 } catch { return nil }
     }

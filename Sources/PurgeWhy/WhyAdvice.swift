@@ -1,7 +1,7 @@
 import PurgeContainers
 import PurgeModel
 
-/// What would have prevented it, or what to do next.
+/// Advice on how to prevent the loss, or on the next step.
 enum WhyAdvice {
     static func sentences(_ report: WhyReport) -> [String] {
         switch report.answer {

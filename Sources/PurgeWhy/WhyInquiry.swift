@@ -2,26 +2,26 @@ import PurgeCommandLine
 import PurgeModel
 import PurgeStore
 
-/// Finds out about a path: from the journal of its container, and from what is there now.
+/// Answers a question about a path from the journal of its container and from its present state.
 struct WhyInquiry {
     typealias Query = JournalReader.Query
     let path: String
     let container: String
     let journal: any NameEvents
-    /// Whether no events are recorded now.
+    /// True if the journal records no events now.
     var isOff = false
-    /// What is there now.
+    /// The present entry at the path, if any.
     let file: PresentFile?
-    /// The value of a flag that what is there has itself.
+    /// Returns a flag that the present entry has itself, without inheritance.
     let flag: (String) -> String?
-    /// Whether there is something at another path of the container.
+    /// Returns true if another path of the container exists.
     let exists: (String) -> Bool
-    /// Since when at least there is what is at another path, by the clock of the host.
+    /// Returns a time at which another path already existed, by the host's clock.
     let since: (String) -> String?
-    /// The names in a folder of it.
+    /// Returns the names in a folder of the container.
     let names: (String) -> [String]
 
-    /// So many of the newest events of a path are looked at.
+    /// The number of newest events of a path that are examined.
     private static let recent = 256
     private static let mostLacks = 8
     private var history: NameHistory { NameHistory(journal: journal, exists: exists, since: since) }
@@ -29,7 +29,7 @@ struct WhyInquiry {
     func report() throws(CommandFailure) -> WhyReport {
         let recent = try journal.events(Query(.at(path), limit: Self.recent))
         var report = if let file { try present(file, recent) } else { try gone(recent) }
-        // What an earlier file of the name has met is of no interest.
+        // Events of an earlier file with this name are irrelevant.
         let own = recent.prefix { file != nil || $0.seq > report.earlier?.seq ?? 0 }
         if file == nil {
             report.refused = own.first { $0.type == .refused }
@@ -44,7 +44,7 @@ struct WhyInquiry {
     private func extent() throws(CommandFailure) -> WhyReport.Extent {
         let first = try journal.events(Query(.any, newestFirst: false, limit: 1)).first
         let dropped = try journal.events(Query(.whole(.dropped)))
-        // `7 events`; others say in words what is missing.
+        // A reason such as `7 events` counts the missing events; any other reason describes them in words.
         let counts = dropped.compactMap { $0.reason?.split(separator: " ").first.flatMap { Int64($0) } }
         var lacks: [String] = []
         for reason in dropped.compactMap(\.reason) where Int64(reason.prefix { $0 != " " }) == nil {
@@ -57,7 +57,7 @@ struct WhyInquiry {
     }
 }
 
-// What is there.
+// The path exists.
 extension WhyInquiry {
     private func present(_ file: PresentFile, _ recent: [Event]) throws(CommandFailure) -> WhyReport {
         var report = WhyReport(path: path, container: container, answer: .present)
@@ -87,7 +87,7 @@ extension WhyInquiry {
         return report
     }
 
-    /// Those that it still lacks, and that nobody has set or removed since.
+    /// Returns the flags that the file still lacks and that nobody has set or removed since.
     private func lostFlags(_ recent: some Sequence<Event>) -> [WhyReport.LostFlag] {
         var seen: Set<String> = []
         var lost: [WhyReport.LostFlag] = []
@@ -101,7 +101,7 @@ extension WhyInquiry {
     }
 }
 
-// What is gone.
+// The path is gone.
 extension WhyInquiry {
     private func gone(_ recent: [Event]) throws(CommandFailure) -> WhyReport {
         if let report = try emptied(recent) { return report }
@@ -151,7 +151,7 @@ extension WhyInquiry {
         return report
     }
 
-    /// Whether the journal shows that there was something of the name then.
+    /// Returns true if the journal proves that the name existed when it ended.
     private func isKnown(_ ending: NameEnding, _ moves: [NameMove]) throws(CommandFailure) -> Bool {
         if ending.above != nil { return false }
         if !ending.isOfAll || moves.contains(where: { $0.folder == nil }) { return true }
@@ -181,8 +181,8 @@ extension WhyInquiry {
         return report
     }
 
-    /// What is told of an earlier file of the name: nothing if only a folder above came to an end. Where the journal does not
-    /// show that there was one when all of the container came to an end, it is the one before.
+    /// Returns the event that ended an earlier file of the name, or nil if only a folder above ended. If the whole container
+    /// ended and the journal does not prove that the file existed then, the ending before counts.
     private func told(_ ending: NameEnding) throws(CommandFailure) -> Event? {
         if ending.above != nil { return nil }
         if try isKnown(ending, []) { return ending.event }
@@ -190,8 +190,8 @@ extension WhyInquiry {
         return try told(last)
     }
 
-    /// What the first event of a purge says of all its files. What one program causes by several writes is told apart by
-    /// the second only.
+    /// Returns the skipped files, which only the first event of a purge lists. Purges that several writes of one process cause
+    /// are told apart only by the second.
     private func passedOver(_ purge: Event) throws(CommandFailure) -> [PassedOver]? {
         if let own = purge.passedOver { return own }
         let before = try journal.events(Query(.any, before: purge.seq, limit: 300))
@@ -201,14 +201,14 @@ extension WhyInquiry {
         }.first { $0.passedOver != nil }?.passedOver
     }
 
-    /// The files of tmp go before the event of the update that empties it.
+    /// Returns the update that emptied tmp, whose event follows the events of the files.
     private func update(with purge: Event) throws(CommandFailure) -> Event? {
         guard purge.reason == PurgeReason.temporary.rawValue, purge.trigger == .command else { return nil }
         let next = try journal.events(Query(.whole(.app), after: purge.seq, newestFirst: false, limit: 1)).first
         return next?.reason == AppCommand.update.rawValue && next?.pid == purge.pid ? next : nil
     }
 
-    /// No event says that it came to an end.
+    /// Answers for a path whose end no event records.
     private func untold(_ recent: [Event]) throws(CommandFailure) -> WhyReport {
         var report = WhyReport(path: path, container: container, answer: .unknown)
         if let denied = recent.first, denied.type == .protectionDenied, denied.reason?.hasPrefix("create ") ?? false {
@@ -227,7 +227,8 @@ extension WhyInquiry {
         return report
     }
 
-    /// Of what is known to have been in tmp when that was emptied, though an earlier thing of the name has another end.
+    /// Answers for a file that a move had brought to tmp before tmp was emptied, although the last recorded ending is an earlier
+    /// file's.
     private func emptied(_ recent: [Event]) throws(CommandFailure) -> WhyReport? {
         guard Place.at(path: path.utf8) == .temporary, let event = try emptyingOfTmp(),
             let last = try history.lastEnding(of: path, before: .max), event.seq > last.event.seq
@@ -240,7 +241,7 @@ extension WhyInquiry {
         return report
     }
 
-    /// A reboot and an update have an event for each file of tmp, but none for its folders.
+    /// Returns the last event that emptied tmp. A reboot and an update record each file of tmp but not its folders.
     private func emptyingOfTmp() throws(CommandFailure) -> Event? {
         let reboots = try journal.events(Query(.whole(.device)))
         let updates = try journal.events(Query(.whole(.app)))
@@ -250,7 +251,7 @@ extension WhyInquiry {
         return last.max { $0.seq < $1.seq }
     }
 
-    /// Of a folder that is gone: the newest event of what was in it.
+    /// Returns the newest event below a folder that is gone.
     private func newestBelow() throws(CommandFailure) -> Event? {
         var newest: Event?
         for below in try journal.paths(near: path + "/", backwards: false, limit: 64) {
@@ -262,7 +263,7 @@ extension WhyInquiry {
     }
 }
 
-// What may have been meant.
+// Suggestions for a mistyped path.
 extension WhyInquiry {
     private static let mostNames = 2000
 

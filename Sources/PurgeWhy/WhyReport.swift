@@ -1,90 +1,88 @@
 import PurgeModel
 
-/// What `purgefs why` answers (docs/WHY.md). The members that do not apply are left out of the JSON.
+/// The answer of `purgefs why` (docs/WHY.md). The JSON omits members that do not apply.
 struct WhyReport: Encodable {
-    /// The short answer.
     enum Answer: String, CaseIterable, Encodable {
-        // It is there.
+        // The path exists.
         case present, inaccessible, emptied, flagLost
-        // It is gone.
+        // The path is gone.
         case purged, removed, moved, replaced, appDeleted, tmpEmptied, notRestored
-        // It is there or not.
+        // The path may exist or not.
         case refused
-        // It was never made.
+        // The file was never made.
         case denied
-        /// The journal has events of it, and none that says why it is gone.
+        /// The journal has events of the path, but none explains why it is gone.
         case unrecorded
-        /// Nothing is known of it.
+        /// Neither the container nor the journal knows the path.
         case unknown
     }
 
-    /// A flag that a file had, and that the one that has taken its place does not have.
+    /// A flag of the replaced file that its replacement does not have.
     struct LostFlag: Encodable {
         var flag: String
         var value: String
         var event: Event
     }
 
-    /// What the journal can know.
+    /// The part of history that the journal covers.
     struct Extent: Encodable {
-        /// The oldest event; nil if there is none.
+        /// The number of the oldest event; nil for an empty journal.
         var first: Int64?
         var time: String?
         var realTime: String?
-        /// So many events are missing among those that it has.
+        /// The number of events known to be missing within the journal.
         var missing: Int64?
-        /// What else is missing, in the words of the records that say so.
+        /// Other known gaps, in the words of the records that report them.
         var lacks: [String]?
-        /// True if no events are recorded now.
+        /// True if the journal records no events now.
         var isOff: Bool?
-        /// The number of the newest of the records that say so.
+        /// The number of the newest record of a gap.
         var missingBefore: Int64?
 
-        /// Whether it goes back to the beginning of the store.
+        /// True if the journal goes back to the beginning of the store.
         var isWhole: Bool { first == nil || first == 1 }
     }
 
-    /// In the form of `Event.path`.
+    /// The path as `Event.path` spells it.
     var path: String
-    /// False if other names, too, become this path in the journal, because they are not UTF-8.
+    /// False if the path is not UTF-8, so that other names may share its spelling in the journal.
     var isExact: Bool?
-    /// The mount point or the store.
     var container: String
     var answer: Answer
-    /// False if the journal does not show that there was something of this name then.
+    /// False if the journal does not prove that the name existed at that moment.
     var isCertain: Bool?
-    /// False if it was renamed more often than is followed.
+    /// False if the file was renamed more often than the inquiry follows.
     var isFollowed: Bool?
-    /// Something newer is where it would be.
+    /// True if a newer file is at the destination.
     var isTaken: Bool?
-    /// What happened to it.
+    /// The event that explains the answer.
     var event: Event?
-    /// The folder above that it happened to, if it did not happen to the file itself.
+    /// The ancestor folder that `event` happened to; nil if it happened to the file itself.
     var folder: String?
-    /// Where it was by then, if that is another path.
+    /// The file's path at the time of `event`, if it differs from `path`.
     var place: String?
-    /// Where it went from `path`, in order.
+    /// The moves away from `path`, oldest first.
     var moves: [NameMove]?
-    /// How it had come to `path`, the newest move first.
+    /// The moves that had brought the file to `path`, newest first.
     var origins: [NameMove]?
-    /// What came earlier in the order of that purge, and was not taken.
+    /// The files that the purge skipped although they came earlier in its order.
     var passedOver: [PassedOver]?
-    /// The update of the app that a purge was part of.
+    /// The update of the app that the purge was part of.
     var update: Event?
-    /// The latest write to it that found no room; the latest call that was refused because the device was locked.
+    /// The latest write to the file that found no room.
     var refused: Event?
-    /// It was written to after that.
+    /// True if the file was written after `refused`.
     var isWrittenSince: Bool?
     var protectionDenied: Event?
     var lostFlags: [LostFlag]?
-    /// The latest rename over it.
+    /// The latest rename over the file.
     var replaced: Event?
-    /// How an earlier file of this name came to its end.
+    /// The event that ended an earlier file of this name.
     var earlier: Event?
     var file: PresentFile?
-    /// A path that may have been meant.
+    /// The closest known path, as a suggestion.
     var nearest: String?
-    /// What to do next, or to do otherwise, in sentences.
+    /// Sentences on the next step, or on how to prevent the loss.
     var advice: [String] = []
     var journal = Extent()
 

@@ -1,7 +1,7 @@
 import PurgeCommandLine
 import PurgeModel
 
-/// A report as text: the short answer, then what is known, then what to do.
+/// Renders a report as text: the short answer, the facts, then advice.
 struct WhyText {
     let report: WhyReport
 
@@ -13,7 +13,7 @@ struct WhyText {
         return Array(parts.filter { !$0.isEmpty }.joined(separator: [""]))
     }
 
-    /// In place of `lines`, if nothing is known of it.
+    /// The failure to throw instead of printing `lines`, if nothing is known of the path.
     var failure: CommandFailure {
         CommandFailure(
             "cannot say why", path: report.path, "nothing is known of it",
@@ -75,7 +75,7 @@ struct WhyText {
     }
 }
 
-// What happened.
+// The event that explains the answer.
 extension WhyText {
     private var event: [String] {
         guard let event = report.event else { return [] }
@@ -109,10 +109,10 @@ extension WhyText {
         }
     }
 
-    /// Only folders above it were renamed.
+    /// True if only ancestor folders were renamed.
     private var isOfFolder: Bool { report.moves?.allSatisfy { $0.folder != nil } ?? false }
 
-    /// Of what was moved, if it is not known to be where it went.
+    /// Describes the destination of a moved file that may not be there any more.
     private var whereabouts: [String] {
         let place = WhyWords.path(report.place ?? "")
         if report.isFollowed == false { return ["It was renamed again after that, which has not been followed."] }
@@ -123,7 +123,7 @@ extension WhyText {
             : ["There is nothing at \(place) now, and the journal does not say why."]
     }
 
-    /// A folder must be empty to be removed, or for another to be renamed over it.
+    /// Describes the removal or replacement of a folder, which must be empty for either.
     private func emptied(_ folder: String, _ event: Event) -> String {
         let place = WhyWords.path(folder)
         let what =
@@ -178,11 +178,11 @@ extension WhyText {
     }
 }
 
-// What is there, and what else is known.
+// The present file, and other known facts.
 extension WhyText {
     private var file: [String] { report.file.map { PresentSentences(file: $0).all } ?? [] }
 
-    /// How it came to its path. An atomic save is told of as a replacement.
+    /// Describes the moves that led to the path. An atomic save counts as a replacement, not as a move.
     private var movesHere: [String] {
         (report.origins ?? []).filter { report.replaced?.to != $0.from }.map { move in
             let what = move.folder == nil ? "It" : "Its folder"
@@ -215,7 +215,7 @@ extension WhyText {
         ]
     }
 
-    /// `open complete locked`
+    /// Parses a reason such as `open complete locked`.
     private var denied: [String] {
         guard let event = report.protectionDenied else { return [] }
         let words = (event.reason ?? "").split(separator: " ").map { WhyWords.path(String($0)) }

@@ -57,7 +57,7 @@ private struct WhyVerb {
             }
             return try inquiry(report.store, file).report()
         case .store(let store):
-            // Only what is there takes a scan of the store.
+            // Only a present file needs a scan of the store.
             guard let status else { return try inquiry(store, nil).report() }
             let file = try asked.target.with(forReading: true, warnings: console) {
                 (control) throws(CommandFailure) in
@@ -78,7 +78,7 @@ private struct WhyVerb {
     private func isOff(_ store: String) -> Bool {
         do throws(StoreError) {
             return try StoreAtRest.savedSettings(of: store).map { !$0.journal.recordsEvents } ?? false
-        } catch { return false }  // whatever needs the settings says so
+        } catch { return false }  // a caller that needs the settings reports the error
     }
 
     private func exists(_ path: String) -> Bool {
@@ -87,7 +87,7 @@ private struct WhyVerb {
                 if try PresentFileReader.status(place) != nil { return true }
             }
             return false
-        } catch { return true }  // it cannot be examined
+        } catch { return true }  // the path cannot be examined, so assume that it exists
     }
 
     private func names(in folder: String) -> [String] {
