@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// What happened, as marks along the time of a chart: one lane for each kind.
+/// The event lanes below the charts: one lane of marks along the time axis for each kind of event.
 struct EventLanes {
     private static let height = 100
 
@@ -48,7 +48,7 @@ struct EventLanes {
         "locked \(history.timesLocked == 1 ? "once" : "\(history.timesLocked) times"), \(words(history.reboots, "reboot"))"
     }
 
-    /// Those that would be drawn over one another are one mark.
+    /// Returns the marks of one kind of event; marks that would overlap are joined.
     private func marks(_ moments: Moments, _ style: HTMLText) -> [HTML] {
         var columns: [(from: Int, to: Int, span: Moments.Span)] = []
         for span in moments.spans.sorted(by: { $0.first < $1.first }) {
@@ -71,7 +71,7 @@ struct EventLanes {
             + (text(span.last) != text(span.first) ? " to \(text(span.last))" : "")
     }
 
-    /// A mark at the right edge would otherwise be outside.
+    /// Returns a mark, moved left if it would extend past the right edge.
     private func rectangle(_ style: HTMLText, _ from: Int, _ to: Int, least: Int, _ title: String) -> HTML {
         let width = max(least, to - from)
         return HTML(
@@ -95,10 +95,10 @@ struct EventLanes {
 
     private var locks: [HTML] { bands(history.locks, \.rawValue) { $0.restrictsData ? "locked" : nil } }
 
-    /// In units of the chart: no band is narrower, and of what was true in one, the worst is shown.
+    /// The width of a column in chart units. No band is narrower, and each column shows the worst state in it.
     private static let column = 2
 
-    /// Bands from each change to the next; none for states without a style.
+    /// Returns a band for each run of columns with the same rank; states without a style get none.
     private func bands<State>(
         _ states: States<State>, _ name: (State) -> String, _ style: (State) -> HTMLText?
     ) -> [HTML] {
@@ -128,7 +128,7 @@ struct EventLanes {
         return bands
     }
 
-    /// The number of the worst change for each column.
+    /// Returns the index of the worst change in each column.
     private func columns<State>(_ states: States<State>) -> [Int?] {
         var worst = [Int?](repeating: nil, count: TimeAxis.width / Self.column)
         for (index, change) in states.changes.enumerated() {

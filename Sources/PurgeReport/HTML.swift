@@ -1,4 +1,4 @@
-/// Markup: elements whose names are in the source of this program, and text.
+/// Markup from text and from elements whose names are literals in this program.
 struct HTML: Sendable {
     typealias Attributes = KeyValuePairs<StaticString, HTMLText>
 
@@ -17,26 +17,26 @@ struct HTML: Sendable {
         markup = "<\(name)\(Self.text(attributes))>" + HTML(content).markup + "</\(name)>" + ending
     }
 
-    /// An element without content or end.
+    /// Returns a void element, which has neither content nor an end tag.
     static func void(_ name: StaticString, _ attributes: Attributes) -> HTML {
         var html = HTML([])
         html.markup = "<\(name)\(text(attributes))>\n"
         return html
     }
 
-    /// A whole page.
+    /// Returns a complete page.
     static func document(_ content: HTML...) -> String {
         "<!DOCTYPE html>\n" + HTML("html", ["lang": "en"], content).markup
     }
 
-    /// Rules of CSS that are in the source of this program.
+    /// Returns a style element. The rules are literals in this program.
     static func style(_ rules: StaticString) -> HTML {
         var html = HTML([])
         html.markup = "<style>\n\(rules)\n</style>\n"
         return html
     }
 
-    /// Those after which a line's end would be seen as a space.
+    /// The elements after which a line break would render as a space.
     private static let inline: Set<String> = ["b", "bdi", "code", "span", "strong", "time", "dt", "dd", "td", "th"]
 
     private static func text(_ attributes: Attributes) -> String {
@@ -49,7 +49,7 @@ extension HTML: ExpressibleByStringInterpolation {
 }
 
 extension [HTML] {
-    /// Nothing if there is none of it.
+    /// Wraps the parts in an element; returns nothing if there are no parts.
     func inElement(_ name: StaticString, _ attributes: HTML.Attributes = [:]) -> [HTML] {
         isEmpty ? [] : [HTML(name, attributes, self)]
     }

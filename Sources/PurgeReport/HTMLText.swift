@@ -1,22 +1,23 @@
-/// Text for a page of HTML, which can only be made by escaping: nothing in it can begin an element, an attribute or an
-/// entity, hide, or change the order of what is beside it.
+/// Text for a page of HTML, which only escaping can make. It cannot begin an element, an attribute or an entity, hide itself, or
+/// reorder its surroundings.
 struct HTMLText: Hashable, Sendable {
-    /// As it stands in the page.
+    /// The text as it stands in the page.
     let escaped: String
 
-    /// Names that an app has chosen can be long, and a page has many: what is longer than `limit` loses its middle.
+    /// Escapes text and replaces the middle of text longer than `limit` by an ellipsis: apps can choose long names, and a page
+    /// shows many.
     init(_ text: String, limit: Int = 160) {
         var escaped = ""
         var marks = 0
         for scalar in Self.shortened(text, to: limit) {
             marks = Self.combines(scalar) ? marks + 1 : 0
-            // A pile of accents would reach into the lines above and below.
+            // A pile of accents would reach into the neighbouring lines.
             escaped += marks > 3 || Self.hides(scalar) ? Self.code(scalar) : Self.escape(scalar)
         }
         self.escaped = escaped
     }
 
-    /// The end of a path says more than its beginning.
+    /// Keeps more of the end, because the end of a path says more than its beginning.
     private static func shortened(_ text: String, to limit: Int) -> [Unicode.Scalar] {
         let scalars = Array(text.unicodeScalars)
         guard scalars.count > limit else { return scalars }
@@ -35,7 +36,7 @@ struct HTMLText: Hashable, Sendable {
         }
     }
 
-    /// As messages show control characters (`VisibleText`).
+    /// Returns the form in which messages show control characters (`VisibleText`).
     private static func code(_ scalar: Unicode.Scalar) -> String { "\\u{\(String(scalar.value, radix: 16))}" }
 
     private static func combines(_ scalar: Unicode.Scalar) -> Bool {
@@ -45,8 +46,8 @@ struct HTMLText: Hashable, Sendable {
         }
     }
 
-    /// Whether it would not be seen: controls, among them those of the direction of writing, separators of lines, and
-    /// what is not a character. Those that join letters and emoji, and that vary their form, are part of a name.
+    /// Returns true for invisible characters: controls including the ones for writing direction, line separators, and unassigned
+    /// code points. Joiners and variation selectors are part of a name and stay.
     private static func hides(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x200C, 0x200D, 0xFE00...0xFE0F: return false
@@ -60,6 +61,6 @@ struct HTMLText: Hashable, Sendable {
 }
 
 extension HTMLText: ExpressibleByStringInterpolation {
-    /// What is interpolated is escaped too.
+    /// Interpolated values are escaped too.
     init(stringLiteral value: String) { self.init(value, limit: .max) }
 }

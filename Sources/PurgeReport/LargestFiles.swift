@@ -4,7 +4,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// The files of a container that take up most, found by a walk that remembers no more than those.
+/// The largest files of a container. The walk that finds them uses bounded memory.
 struct LargestFiles {
     private struct Found {
         var path: [RawText]
@@ -13,15 +13,15 @@ struct LargestFiles {
     }
     private struct Level {
         let folder: any CleanableFolder
-        /// The next one last.
+        /// The folders still to visit, in reverse order.
         var folders: [RawText]
     }
 
     private let most: Int
     private var found: [Found] = []
-    /// Folders that could not be read.
+    /// The number of unreadable folders.
     private(set) var unread = 0
-    /// Of files with several names, of which the first counts.
+    /// The inodes of hard-linked files already seen; only the first name counts.
     private var linked: Set<UInt64> = []
 
     init(_ most: Int) { self.most = most }
@@ -39,7 +39,7 @@ struct LargestFiles {
             do throws(Errno) {
                 levels.append(try level(try levels[last].folder.folder(name), path))
             } catch {
-                // What has just gone is not missing.
+                // A folder that was removed meanwhile is not missing from the report.
                 if error != .noEntry { unread += 1 }
                 path.removeLast()
             }
@@ -73,7 +73,7 @@ struct LargestFiles {
         Array(path.map { $0.dropLast().map { UInt8(bitPattern: $0) } }.joined(separator: [UInt8(ascii: "/")]))
     }
 
-    /// The largest first, with what their attributes say. `root` is the container's folder in a mount or a store.
+    /// Returns the files with their attributes, largest first. `root` is the container's folder in a mount or a store.
     func files(in root: FileDescriptor) -> [ReportContent.File] {
         found.map { file in
             let flags = PathFlags(of: file.path, in: root, hasSeveralNames: file.names > 1)
@@ -84,13 +84,13 @@ struct LargestFiles {
     }
 }
 
-/// What the attributes of a file, and of the folders above it, make of it.
+/// The effect of the attributes of a file, and of the folders above it.
 struct PathFlags {
-    /// The nearest own value of isPurgeable; a file with several names has only its own.
+    /// The nearest value of isPurgeable; a hard-linked file does not inherit one.
     private(set) var mark: PurgeMark?
     private(set) var placement: BackupPlacement
 
-    /// What cannot be read counts as not set.
+    /// Reads the attributes along a path; an unreadable attribute counts as unset.
     init(of path: [RawText], in root: FileDescriptor, hasSeveralNames: Bool) {
         var folder = root
         placement = .root(isFlagged: Self.isFlagged(root, nil))

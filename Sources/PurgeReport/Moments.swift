@@ -1,9 +1,9 @@
 import PurgeModel
 
-/// Things of one kind that happened, along the time, in bounded memory: what was close together becomes one.
+/// Events of one kind over time, in bounded memory: neighbours are merged into spans.
 struct Moments: Sendable {
     struct Span: Sendable {
-        /// In nanoseconds since 1970.
+        /// The times in nanoseconds since 1970.
         var first, last: Int64
         var count = 1
         var bytes = ByteCount.zero
@@ -22,7 +22,7 @@ struct Moments: Sendable {
         if spans.count > Self.most { join() }
     }
 
-    /// Joins neighbours in pairs, those that are shortest together, so that all get about equally long.
+    /// Merges pairs of neighbours, closest pairs first, so that the spans get about equally long.
     private mutating func join() {
         spans.sort { $0.first < $1.first }
         let limit = Thinning.limit(zip(spans, spans.dropFirst()).map { Double($1.last) - Double($0.first) })
@@ -35,12 +35,11 @@ struct Moments: Sendable {
     }
 }
 
-/// Makes a long list shorter.
 private enum Thinning {
-    /// The middle one.
+    /// Returns the median.
     static func limit(_ lengths: [Double]) -> Double { lengths.sorted()[lengths.count / 2] }
 
-    /// `join` gets two neighbours and the one after them, and returns nil where they stay two.
+    /// Joins pairs of neighbours. `join` gets a pair and its successor, and returns nil to keep the pair apart.
     static func joined<Element>(_ list: [Element], _ join: (Element, Element, Element?) -> Element?) -> [Element] {
         var joined: [Element] = []
         var index = 0
@@ -59,7 +58,7 @@ private enum Thinning {
     }
 }
 
-/// States of the device along the time, in bounded memory: of what was close together, the worse is kept.
+/// Device states over time, in bounded memory: when close changes are merged, the worse state is kept.
 struct States<State: Sendable>: Sendable {
     struct Change: Sendable {
         var time: Int64
@@ -67,10 +66,10 @@ struct States<State: Sendable>: Sendable {
     }
 
     private let most: Int
-    /// Higher is worse.
+    /// Returns the severity of a state; higher is worse.
     let rank: @Sendable (State) -> Int
     private(set) var changes: [Change] = []
-    /// How many there were.
+    /// The number of all changes, including merged ones.
     private(set) var count = 0
 
     init(most: Int, rank: @escaping @Sendable (State) -> Int) { (self.most, self.rank) = (most, rank) }
@@ -81,7 +80,7 @@ struct States<State: Sendable>: Sendable {
         if changes.count > 2 * most { join() }
     }
 
-    /// The last one is still true, and stays.
+    /// Merges pairs of close changes. The last change is the present state, and always stays.
     private mutating func join() {
         changes.sort { $0.time < $1.time }
         let limit = Thinning.limit(zip(changes, changes.dropFirst(2)).map { Double($1.time) - Double($0.time) })
@@ -92,7 +91,7 @@ struct States<State: Sendable>: Sendable {
     }
 }
 
-/// The newest of many.
+/// The newest elements of a sequence, in bounded memory.
 struct Newest<Element> {
     private let most: Int
     private var kept: [Element] = []
@@ -106,6 +105,6 @@ struct Newest<Element> {
         if kept.count > 2 * most { kept.removeFirst(most) }
     }
 
-    /// The newest first.
+    /// The kept elements, newest first.
     var elements: [Element] { kept.suffix(most).reversed() }
 }

@@ -1,10 +1,9 @@
 import PurgeModel
 
-/// Everything that a report shows. All numbers about the present come from one status.
+/// The complete data of a report. All numbers about the present come from one status.
 package struct ReportContent {
-    /// When the report was made.
     struct Time {
-        /// By the clock of the simulated device, which may be ahead.
+        /// The time by the simulated device's clock, which may be ahead.
         var simulated: Instant
         var real: Instant
     }
@@ -12,9 +11,9 @@ package struct ReportContent {
         var path: String
         var charged: ByteCount
         var tier: Tier
-        /// The effective mark; nil if there is none.
+        /// The effective mark; nil if the file has none.
         var mark: PurgeMark?
-        /// Why it is not in a backup; nil if it is.
+        /// The reason why a backup leaves the file out; nil if the backup includes it.
         var exclusion: BackupExclusion?
     }
     package struct Finding {
@@ -22,7 +21,7 @@ package struct ReportContent {
         var advice: String
         var path: String?
         var bytes: ByteCount?
-        /// What exactly was found.
+        /// The specific observation behind this finding.
         var detail: String?
 
         package init(title: String, advice: String, path: String? = nil, bytes: ByteCount? = nil, detail: String? = nil)
@@ -34,23 +33,23 @@ package struct ReportContent {
         var name: String
         var value: String
     }
-    /// How a run has ended.
+    /// The end of a `purgefs run`.
     package struct Run {
         var program: String
         var ending: String
-        /// Whether the store is still there afterwards.
+        /// Whether the store outlives the run.
         var isStoreKept: Bool
 
         package init(program: String, ending: String, isStoreKept: Bool) {
             (self.program, self.ending, self.isStoreKept) = (program, ending, isStoreKept)
         }
     }
-    /// What was in use at a moment.
+    /// The use of the device at one moment.
     struct Sample {
-        /// In nanoseconds since 1970, simulated.
+        /// Simulated time in nanoseconds since 1970.
         var time: Int64
         var total, others, othersPurgeable, temporary, caches, persistent: ByteCount
-        /// Bytes of files that were being purged.
+        /// The bytes of files that were being purged.
         var moving = ByteCount.zero
 
         var used: ByteCount { temporary + caches + persistent + moving }
@@ -61,35 +60,35 @@ package struct ReportContent {
     var time: Time
     var version: String
     var run: Run?
-    /// nil if the container cannot be read.
+    /// The status, or nil if the container cannot be read.
     var status: StatusReport?
-    /// What is missing from the report, and why.
+    /// The parts missing from the report, each with its reason.
     package var remarks: [String] = []
     var samples: [Sample] = []
     var history = ReportHistory()
     var largest: [File] = []
-    /// Nil if there are none because they could not be looked for.
+    /// The findings; nil if the container could not be diagnosed.
     package var findings: [Finding]?
-    /// How many there are of each title; without a number, as many as are in `findings`.
+    /// The number of findings for each title; a title without a number has as many as `findings` lists.
     package var findingCounts: [String: Int64] = [:]
-    /// Whether the journal records events and samples, as far as is known.
+    /// False if the journal is known to record no events or samples.
     var isRecorded = true
     var settings: [Setting] = []
     var policies: [PolicyLine] = []
 }
 
 extension ReportContent {
-    /// In nanoseconds: within so short a time, several things happen in one second.
+    /// The span, in nanoseconds, below which several events are likely to share a second.
     private static let shortTime = 60e9
 
-    /// How exactly the report says times.
+    /// The precision of times in the report.
     var precision: ReportTime.Precision {
         TimeAxis(samples.map(\.time) + history.times).even < Self.shortTime ? .milliseconds : .seconds
     }
 }
 
 extension ReportContent.Sample {
-    /// nil for one whose time cannot be understood.
+    /// Returns nil if the sample's time cannot be parsed.
     init?(_ sample: StorageSample) {
         guard let time = Instant(iso8601: sample.time) else { return nil }
         self.init(
@@ -99,7 +98,7 @@ extension ReportContent.Sample {
         moving = max(.zero, sample.used - used)
     }
 
-    /// What a status says is true now.
+    /// Makes a sample of the present from a status.
     init(_ status: StatusReport, at time: Instant) {
         self.init(
             time: time.nanoseconds, total: status.storage.total, others: status.storage.others,
@@ -108,7 +107,7 @@ extension ReportContent.Sample {
         moving = max(.zero, status.storage.used - used)
     }
 
-    /// Whether the same was in use, whenever that was.
+    /// Returns true if the same amounts were in use, whatever the time.
     func hasNumbers(of other: Self) -> Bool {
         total == other.total && others == other.others && othersPurgeable == other.othersPurgeable
             && temporary == other.temporary && caches == other.caches && persistent == other.persistent

@@ -3,14 +3,14 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeSystem
 
-/// The file that a report is written to, or `-`: standard output. Under its name there is either what was there before or
-/// the whole report, whatever happens meanwhile.
+/// The output file of a report; `-` is standard output. At every moment the name holds either the old file or the complete
+/// report.
 package struct ReportFile {
-    /// As it was given.
+    /// The path as given on the command line.
     let path: String
-    /// What is written, in messages.
+    /// The noun for the file's content in messages.
     let kind: String
-    /// Where the file was to be when it was named. Only root cares: somebody else may put a link there meanwhile.
+    /// The folder as it was when the file was named, for root only: meanwhile another user may replace the folder by a link.
     private let folder: Result<String, Errno>?
 
     package init(path: String, kind: String = "report") {
@@ -23,7 +23,7 @@ package struct ReportFile {
     private var what: String { "cannot write the \(kind)" }
     private var isStandardOutput: Bool { path == "-" }
 
-    /// Checks what can be known before the report is made. `store` is that of a run, which need not exist yet.
+    /// Checks everything that can be checked before the report is made. `store` is the store of a run, which need not exist yet.
     package func check(store: String? = nil) throws(CommandFailure) {
         if isStandardOutput { return }
         guard let name = path.pathNames.last, name != ".", name != "..", path.utf8.last != UInt8(ascii: "/") else {
@@ -46,7 +46,7 @@ package struct ReportFile {
         try refuse(status)
     }
 
-    /// Only a plain file is replaced.
+    /// Refuses to replace anything but a plain file.
     private func refuse(_ status: FileStatus) throws(CommandFailure) {
         switch status.kind {
         case S_IFREG: return
@@ -72,7 +72,7 @@ package struct ReportFile {
 
     package func write(_ content: ReportContent) throws(CommandFailure) { try write(ReportPage(content: content).text) }
 
-    /// Written beside it and then given its name.
+    /// Writes a temporary file in the same folder, and renames it over the old file.
     package func write(_ text: String) throws(CommandFailure) {
         guard !isStandardOutput else { return try print(text) }
         let name = path.pathNames.last ?? path
@@ -87,7 +87,7 @@ package struct ReportFile {
             let file = try folder.open(working, O_WRONLY | O_CREAT | O_EXCL, mode: mode == nil ? 0o644 : 0o600)
             if let mode { try System.changeMode(file.raw, mode) }
             try file.writeAll(Array(text.utf8))
-            // What has the name after a crash of the machine is complete too.
+            // Without this, a crash of the machine could leave an incomplete file under the name.
             try System.sync(file.raw)
             try System.rename(at: folder.raw, working, to: folder.raw, name)
         } catch {
@@ -107,7 +107,7 @@ package struct ReportFile {
         return try FileDescriptor.openWithoutLinks(folder.get().utf8).open(".", O_RDONLY | O_DIRECTORY)
     }
 
-    /// That of the file that is replaced, which others may be kept from reading; nil if there is none.
+    /// Returns the mode of the replaced file, which may hide it from other users; nil if there is no such file.
     private static func mode(of name: String, in folder: FileDescriptor) throws(Errno) -> mode_t? {
         do throws(Errno) {
             let status = try System.status(at: folder.raw, name)

@@ -6,15 +6,15 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// Collects what a report shows about one container. What cannot be had is a remark of the report; without a status there
-/// is none.
+/// Collects the content of a report on one container. A part that cannot be read becomes a remark; without a status there is no
+/// report.
 package struct ReportGathering {
     private static let mostFiles = 20
-    /// How often it is tried to get a status and a journal of the same moment.
+    /// How often `snapshot` tries to read a status and a journal of the same moment.
     private static let attempts = 5
 
     private let target: Target
-    /// Whether another process keeps the journal locked: to wait for that again and again would take a minute.
+    /// True if another process keeps the journal locked. Waiting again for each read would take a minute.
     private var isJournalLocked = false
     private var content = ReportContent(
         time: .init(simulated: Instant(nanoseconds: System.now()), real: Instant(nanoseconds: System.now())),
@@ -25,12 +25,12 @@ package struct ReportGathering {
         content.run = run
     }
 
-    /// `addFindings` adds what a diagnosis of the container finds.
+    /// Gathers the content. `addFindings` adds the findings of a diagnosis.
     package mutating func gather(addFindings: (Target, inout ReportContent) -> Void) throws(CommandFailure)
         -> ReportContent
     {
         try gatherNumbers()
-        // By now the store is not locked by this process.
+        // By now this process has released the store's lock.
         if isJournalLocked {
             content.remarks.append("There are no findings: the journal cannot be read")
         } else {
@@ -51,7 +51,7 @@ package struct ReportGathering {
         try control.close()
     }
 
-    /// What can be said of a store that cannot be opened.
+    /// Gathers the parts that can be read although the store cannot be opened.
     package mutating func gatherRemains(of store: String, _ failure: CommandFailure) -> ReportContent {
         content.remarks.append("The container could not be read: \(failure.message)")
         readSamples(of: store)
@@ -61,7 +61,7 @@ package struct ReportGathering {
 
     private mutating func gather(_ control: any ControlEndpoint) throws(CommandFailure) {
         content.remarks += control.warnings
-        // Before the status, which is the last point of the curves.
+        // Flush before the status is read, because the status is the last point of the curves.
         if control.isMounted {
             try control.requireStore("cannot make the report")
             try control.flushJournal()
@@ -79,8 +79,8 @@ package struct ReportGathering {
         readFiles(control, status)
     }
 
-    /// A status, and the number of the last event before it. Events that never end may come in between: the status then knows
-    /// of more than the tables, and never of less.
+    /// Returns a status, and the number of the last event before it. If events keep arriving in between, the status knows more
+    /// than the tables, and never less.
     func snapshot(_ control: any ControlEndpoint) throws(CommandFailure) -> (StatusReport, last: Int64?) {
         var status = try control.status()
         var last: Int64?
@@ -93,7 +93,7 @@ package struct ReportGathering {
         return (status, last)
     }
 
-    /// nil if the journal cannot be read.
+    /// Returns nil if the journal cannot be read.
     private func lastSequence(_ control: any ControlEndpoint, _ store: String) throws(CommandFailure) -> Int64? {
         if isJournalLocked { return nil }
         if control.isMounted { try control.flushJournal() }
@@ -120,7 +120,7 @@ package struct ReportGathering {
         }
     }
 
-    /// Once, if both the samples and the events cannot be read for the same reason.
+    /// Adds a remark once, even if reading samples and events fails for the same reason.
     private mutating func addRemark(_ failure: CommandFailure) {
         if !content.remarks.contains(failure.message) { content.remarks.append(failure.message) }
     }
@@ -156,7 +156,7 @@ extension ReportGathering {
         }
     }
 
-    /// The status has them.
+    /// The settings that the status already contains.
     private static let shown: Set<ControlFile> = [
         .storageTotal, .storageOthers, .storageOthersPurgeable, .storageOthersShare, .storageThresholds,
         .storageProfile,

@@ -1,16 +1,16 @@
 import PurgeContainers
 import PurgeModel
 
-/// What the journal says about the past, added up in bounded memory.
+/// A summary of the journal, in bounded memory.
 struct ReportHistory {
-    /// Files of one directory that went for one reason.
+    /// The files of one directory that were purged for one reason.
     struct Purged {
-        /// nil for space of other apps; `.` for the container itself.
+        /// The directory: nil for space of other apps, `.` for the container itself.
         var directory: String?
         var reason: String
         var files: Int64 = 0
         var bytes = ByteCount.zero
-        /// The time of the newest.
+        /// The time of the latest purge.
         var last = ""
     }
     private struct Group: Hashable {
@@ -18,9 +18,9 @@ struct ReportHistory {
         var reason: String
     }
 
-    /// Directories beyond these are counted together.
+    /// The number of groups kept apart; later groups are summed by reason.
     private static let mostGroups = 20_000
-    /// How many are described each for itself.
+    /// The number of entries that a table lists.
     static let mostNewest = 50
     static let mostGroupsShown = 40
 
@@ -29,11 +29,11 @@ struct ReportHistory {
     ]
 
     private var groups: [Group: Purged] = [:]
-    /// Of directories beyond the most.
+    /// The sums, by reason, of groups beyond `mostGroups`.
     private var further: [String: Purged] = [:]
     private(set) var newestPurges = Newest<Event>(ReportHistory.mostNewest)
     private(set) var newestRefusals = Newest<Event>(ReportHistory.mostNewest)
-    /// Pressure, locks, reboots, and changes of settings.
+    /// Changes of pressure, lock state and settings, and reboots.
     private(set) var newestChanges = Newest<Event>(ReportHistory.mostNewest)
     private(set) var purges = Moments()
     private(set) var refusals = Moments()
@@ -41,10 +41,10 @@ struct ReportHistory {
     private(set) var locks = States<LockState>(most: 1024) { $0.restrictsData ? 1 : 0 }
     private(set) var timesLocked = 0
     private(set) var reboots = Moments()
-    /// Events that the journal lacks, as it says.
+    /// The number of records in the journal that report missing events.
     private(set) var dropped = 0
     private var eventTimes = EventTimes()
-    /// The earliest time of an event. A clock can be set back: it need not be that of the first.
+    /// The earliest time of any event. Because clocks can be set back, it need not belong to the first event.
     var first: String? { eventTimes.first }
     var last: String? { eventTimes.last }
 
@@ -106,7 +106,7 @@ extension ReportHistory.Purged {
 }
 
 extension ReportHistory {
-    /// The most bytes first, and what all others have in common: how many they are, and their sum.
+    /// The groups with the most bytes, and the number and sum of all others.
     var purged: (shown: [Purged], others: (count: Int, sum: Purged)?) {
         let sorted = groups.values.sorted { left, right in
             if left.bytes != right.bytes { return left.bytes > right.bytes }
@@ -120,7 +120,7 @@ extension ReportHistory {
         return (Array(sorted.prefix(Self.mostGroupsShown)), (rest.count, sum))
     }
 
-    /// Every moment that a chart must have room for.
+    /// The moments that a chart must include.
     var times: [Int64] {
         [purges.spans, refusals.spans, reboots.spans].joined().flatMap { [$0.first, $0.last] }
             + levels.changes.map(\.time) + locks.changes.map(\.time)

@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// A report as one page of HTML that needs nothing else: no script, and nothing from anywhere.
+/// A self-contained HTML page: it has no script and loads nothing.
 struct ReportPage {
     let content: ReportContent
 
@@ -12,7 +12,7 @@ struct ReportPage {
                 HTML.void("meta", ["charset": "utf-8"]),
                 HTML.void("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"]),
                 HTML.void("meta", ["name": "color-scheme", "content": "light dark"]),
-                // Should text ever become markup, a browser still neither runs nor loads anything.
+                // Defence in depth: if text ever became markup, a browser would still run and load nothing.
                 HTML.void(
                     "meta",
                     [

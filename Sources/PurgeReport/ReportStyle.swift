@@ -1,4 +1,4 @@
-/// How the page looks: light or dark as the reader prefers, on a phone, a screen and paper.
+/// The style sheet, for light and dark mode, and for phones, screens and paper.
 enum ReportStyle {
     static let rules: StaticString = """
         :root { color-scheme: light dark; --page: #f2f2f7; --card: #ffffff; --text: #1c1c1e; --soft: #55555e;

@@ -1,5 +1,4 @@
-/// A table of the report: beside one another on a wide screen, and below one another, each cell with the name of its
-/// column, on a narrow one.
+/// A table of the report. On a narrow screen its cells are stacked, each labelled with the name of its column.
 struct ReportTable {
     struct Column {
         let name: HTMLText
@@ -13,7 +12,7 @@ struct ReportTable {
     let columns: [Column]
     let rows: [[HTML]]
 
-    /// The roles are those that the elements have by themselves until they are laid out in another way.
+    /// The roles repeat the implicit ones, because an element with another layout loses them.
     var html: HTML {
         let head = columns.map { column in
             HTML(
@@ -40,13 +39,13 @@ struct ReportTable {
 }
 
 extension HTML {
-    /// A path in the container. It may be written from right to left, and have blanks at its ends.
+    /// Returns a path in the container, isolated because it may contain right-to-left text or leading and trailing blanks.
     static func path(_ path: String?) -> HTML {
         guard let path, !path.isEmpty else { return "" }
         return HTML("bdi", [:], HTML("code", [:], HTML(HTMLText(path))))
     }
 
-    /// Nothing for nil.
+    /// Returns empty markup for nil.
     static func text(_ text: String?) -> HTML { text.map { HTML(HTMLText($0)) } ?? "" }
 
     static func code(_ text: String) -> HTML { HTML("code", [:], HTML(HTMLText(text))) }
@@ -54,7 +53,7 @@ extension HTML {
     static func paragraph(_ content: HTML...) -> HTML { HTML("p", [:], content) }
     static func remark(_ content: HTML...) -> HTML { HTML("p", ["class": "remark"], content) }
 
-    /// A part of the page with a heading.
+    /// Returns a section of the page with its heading.
     static func section(_ id: HTMLText, _ title: HTMLText, _ content: [HTML]) -> HTML {
         HTML(
             "section", ["id": id, "aria-labelledby": "\(id.escaped)-title"],

@@ -1,10 +1,10 @@
 import PurgeModel
 
-// What the journal says.
+// Tables from the journal.
 extension ReportTables {
     private var since: String { content.history.first.map { " since \(ReportTime.text($0, precision))" } ?? "" }
 
-    /// What the counters know and the journal does not tell.
+    /// A remark if the journal lacks events, which the counters of the status still include.
     private var gap: [HTML] {
         guard content.history.dropped > 0 else { return [] }
         return [HTML.remark("Some events are missing from the journal.")]
@@ -112,7 +112,7 @@ extension ReportTables {
         HTML.text(text.flatMap(PurgeReason.init(rawValue:)).map { "\($0.rawValue): \($0.inWords)" } ?? text)
     }
 
-    /// The file whose write set it off, and the process; or the process that has changed the device.
+    /// Returns the file whose write caused the purge and the process, or the process that changed the device.
     private static func origin(_ event: Event) -> HTML {
         guard event.trigger == .importantWrite || event.trigger == .pressure else { return "" }
         if event.trigger == .pressure, event.cause == nil, event.pid ?? 0 != 0 {

@@ -1,13 +1,13 @@
 import PurgeModel
 
-/// The tables of a report. One that would be empty is a sentence.
+/// The tables of a report. A sentence replaces an empty table.
 struct ReportTables {
     let content: ReportContent
     let precision: ReportTime.Precision
 
     init(content: ReportContent) { (self.content, precision) = (content, content.precision) }
 
-    /// The same as `purgefs status` says, to the byte.
+    /// The numbers of `purgefs status`, to the byte.
     var numbers: [HTML] {
         guard let status = content.status else { return [] }
         let (storage, counters) = (status.storage, status.counters)
@@ -80,7 +80,7 @@ struct ReportTables {
         ]
     }
 
-    /// Those of one kind; most of them have their advice in common.
+    /// Returns a group of findings with the same title, which mostly share their advice.
     private func group(_ findings: [ReportContent.Finding]) -> [HTML] {
         let shown = findings.prefix(Self.mostFindings)
         let items = shown.compactMap { finding -> HTML? in

@@ -8,7 +8,7 @@ extension OptionSpec {
 }
 
 extension Verb {
-    /// `addFindings` adds what a diagnosis of the container finds.
+    /// Makes the verb. `addFindings` adds the findings of a diagnosis.
     package static func report(addFindings: @escaping @Sendable (Target, inout ReportContent) -> Void) -> Verb {
         Verb(
             name: "report", summary: "write a page about the storage of a container",
@@ -34,7 +34,7 @@ extension Verb {
                 let lines = remark.split(separator: "\n").map { VisibleText.of(String($0)) }
                 invocation.console.warn("warning: \(lines.joined(separator: "\n"))")
             }
-            // A signal waits until nothing is half done.
+            // Defer signals until the file is complete.
             do throws(Errno) { _ = try System.block(.ending) } catch {
                 throw CommandFailure("cannot write the report", path: path, error)
             }

@@ -1,13 +1,13 @@
 import PurgeModel
 
-/// What the device's storage is taken up by, as the settings of a phone show it: a bar, and what its parts mean.
+/// The storage of the device as a bar with a legend, as the settings of a phone show it.
 struct StorageBar {
     struct Part {
         let name: String
-        /// A class of the page's style, which has its colour.
+        /// The class in the page's style sheet that determines the colour.
         let style: HTMLText
         let bytes: ByteCount
-        /// In how many files; nil where there are none to be counted.
+        /// The number of files; nil if files are not counted for this part.
         var files: Int64?
     }
 
@@ -49,7 +49,7 @@ struct StorageBar {
     private var bar: HTML {
         let shown = parts.filter { $0.bytes > .zero }
         let all = shown.reduce(0.0) { $0 + Double($1.bytes.bytes) }
-        // The smallest part can still be seen, at the cost of the others.
+        // Give the smallest part a visible width, at the others' expense.
         let widths = shown.map { max(4, Double($0.bytes.bytes) / max(1, all) * 1000) }
         let scale = 1000 / max(1, widths.reduce(0, +))
         var x = 0.0
@@ -92,8 +92,8 @@ extension PressureLevel {
     }
 }
 
-/// A drawing in the page, with a name and a description for those who cannot see it. It is stretched to its place, so there
-/// is no text in it: that stands beside it, in its own size.
+/// A drawing in the page, with a name and a description for screen readers. It contains no text, because it is stretched to its
+/// place; labels stand beside it.
 struct Drawing {
     let id: HTMLText
     let title: HTMLText
@@ -116,7 +116,7 @@ struct Drawing {
             ] + content)
     }
 
-    /// The colour of a part, beside its name.
+    /// Returns a sample of a part's colour for the legend.
     static func swatch(_ style: HTMLText) -> HTML {
         HTML(
             "svg", ["class": "swatch", "viewBox": "0 0 10 10", "aria-hidden": "true"],

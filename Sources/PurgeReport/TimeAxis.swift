@@ -1,27 +1,27 @@
-/// Where moments are along a chart. A long time in which nothing was recorded would leave no room for the rest: it gets
-/// about a tenth of the width and is a `pause`. All other time is drawn evenly.
+/// The mapping from time to a position in a chart. A long time without records would leave no room for the rest, so it becomes a
+/// `pause` with about a tenth of the width. All other time is drawn to scale.
 struct TimeAxis {
     struct Pause {
         var from, to: Int64
         var seconds: Int64 { to / 1_000_000_000 - from / 1_000_000_000 }
     }
 
-    /// In nanoseconds.
+    /// The shortest pause, in nanoseconds.
     private static let shortestPause = 60e9
-    /// In units of the chart.
+    /// The width of a chart, in chart units.
     static let width = 1000
 
-    /// In rising order, with their positions from 0 to 1.
+    /// The known moments in rising order, with their positions from 0 to 1.
     private let knots: [(time: Int64, position: Double)]
     let pauses: [Pause]
-    /// In nanoseconds: how much time is drawn evenly, that is, without the pauses.
+    /// The time drawn to scale, in nanoseconds, which excludes the pauses.
     let even: Double
 
-    /// In nanoseconds since 1970, in any order. `tail` is the part of the width that follows the last moment, so that what is
-    /// true in the end can be seen.
+    /// Makes an axis for moments in nanoseconds since 1970, in any order. `tail` is the part of the width after the last moment,
+    /// where the final state stays visible.
     init(_ times: [Int64], tail: Double = 0) {
         var sorted = Set(times).sorted()
-        // A chart of one moment has no width.
+        // An axis of one moment would have no width.
         if sorted.count == 1 { sorted.insert(max(.min + 1_000_000_000, sorted[0]) - 1_000_000_000, at: 0) }
         let gaps = zip(sorted.dropFirst(), sorted).map { Double($0) - Double($1) }
         let most = Self.most(gaps)
@@ -43,17 +43,17 @@ struct TimeAxis {
         (self.knots, self.pauses) = (knots, pauses)
     }
 
-    /// The longest interval that is drawn in full: the largest of which those shortened to it are worth ten; with few
-    /// intervals, half as many as there are.
+    /// Returns the longest interval that is drawn in full: the largest value such that all intervals, each capped at it, add up
+    /// to ten times that value. With few intervals, half their number replaces ten.
     private static func most(_ gaps: [Double]) -> Double {
         guard gaps.count > 1 else { return gaps.first ?? 0 }
         let share = Double(min(10, max(2, gaps.count / 2)))
         let sorted = gaps.sorted()
         var sum = 0.0
         for (index, gap) in sorted.enumerated() {
-            // All from this one on are at least as long.
+            // All intervals from this one on are at least as long.
             let longer = Double(sorted.count - index)
-            // It would be the first to be shortened: `sum + longer * most == share * most`.
+            // Here this interval would be the first to be shortened: `sum + longer * most == share * most`.
             if longer < share, sum + longer * gap < share * gap { return sum / (share - longer) }
             sum += gap
         }
@@ -63,7 +63,7 @@ struct TimeAxis {
     var begin: Int64 { knots.first?.time ?? 0 }
     var end: Int64 { knots.last?.time ?? 0 }
 
-    /// Moments outside are at the ends.
+    /// Returns the position of a moment; moments outside the axis map to its ends.
     func x(_ time: Int64) -> Int {
         guard let last = knots.last else { return 0 }
         if time >= last.time { return time > last.time ? Self.width : Self.units(last.position) }
@@ -80,14 +80,14 @@ struct TimeAxis {
 
     private static func units(_ position: Double) -> Int { Int((position * Double(width)).rounded()) }
 
-    /// The moment at a part of the width.
+    /// Returns the moment at a position.
     func time(at position: Double) -> Int64 {
         guard let after = knots.firstIndex(where: { $0.position >= position }) else { return end }
         guard after > 0 else { return begin }
         let (from, to) = (knots[after - 1], knots[after])
         let part = to.position > from.position ? (position - from.position) / (to.position - from.position) : 0
         let time = Double(from.time) + part * (Double(to.time) - Double(from.time))
-        // Near the ends of what there is, the nearest number may be beyond.
+        // Near the limits of Int64, rounding may go past the end.
         return min(to.time, max(from.time, Int64(exactly: time.rounded()) ?? to.time))
     }
 }

@@ -1,29 +1,29 @@
 import PurgeCommandLine
 import PurgeModel
 
-/// The use of the device and of the container over time, and below it, along the same time, what happened.
+/// The use of the device and of the container over time, with the event lanes below on the same axis.
 struct UseChart {
     private static let height = 1000
-    /// Columns of a chart: of the samples in one, the first, the last, the least and the most of each kind are drawn.
+    /// The number of columns for thinning: each keeps its first and last sample, and the extremes of each kind.
     private static let columns = 200
 
-    /// In the order of their times, those that are drawn.
+    /// The drawn samples, sorted by time.
     private let samples: [ReportContent.Sample]
-    /// What is true in the end.
+    /// The final sample.
     private let last: ReportContent.Sample?
-    /// Over all samples.
+    /// The extremes of free space over all samples.
     private let free: (least: ByteCount, most: ByteCount)
     private let history: ReportHistory
     private let thresholds: Thresholds
     private let axis: TimeAxis
     private let precision: ReportTime.Precision
-    /// Why there are no curves; nil if there are.
+    /// The reason why there are no curves; nil if there are.
     private let emptiness: HTMLText?
 
-    /// The part of the width for what is true in the end.
+    /// The part of the width that shows the final state.
     private static let tail = 0.02
 
-    /// `past` is in the order in which it was recorded, which a clock that was set back makes another than that of time.
+    /// Makes a chart of `past`, in recording order, which differs from the order of time if a clock was set back.
     init(
         _ past: [ReportContent.Sample], _ present: ReportContent.Sample?, _ history: ReportHistory,
         thresholds: Thresholds, isMounted: Bool = true, isRecorded: Bool = true,
@@ -31,7 +31,7 @@ struct UseChart {
     ) {
         (self.history, self.thresholds, self.precision) = (history, thresholds, precision)
         emptiness = past.isEmpty ? Self.emptiness(isRecorded) : nil
-        // Nothing happens to a container that is not mounted: its time ends with the mount.
+        // A container that is not mounted does not change, so its time ends with the mount.
         let isOver = !isMounted && past.last.map { present?.hasNumbers(of: $0) ?? false } ?? false
         let all = past + (isOver ? [] : [present].compactMap(\.self))
         last = all.last
@@ -73,7 +73,7 @@ struct UseChart {
         let value: (ReportContent.Sample) -> ByteCount
     }
 
-    /// What is in the container, in the colours of the storage bar.
+    /// The tiers of the container, in the colours of the storage bar.
     private var tiers: [Layer] {
         [
             Layer(style: "documents", value: \.persistent), Layer(style: "caches", value: \.caches),
@@ -126,7 +126,7 @@ struct UseChart {
         ]
     }
 
-    /// One above the other. What was true at a sample lasts until the next.
+    /// Returns the stacked areas. A value lasts until the next sample.
     private func areas(_ layers: [Layer], _ most: ByteCount) -> [HTML] {
         var below = samples.map { _ in ByteCount.zero }
         return layers.map { layer in
@@ -147,7 +147,7 @@ struct UseChart {
         return path + "H\(x[0])Z"
     }
 
-    /// Where samples are. The top of a peak too short to be seen is drawn a little earlier: it was reached by then or later.
+    /// Returns the x position of each sample. A peak too short to be visible is widened by drawing its top slightly early.
     private var places: [Int] {
         var x = samples.map { axis.x($0.time) }
         for index in x.indices.dropFirst().dropLast()
@@ -164,7 +164,7 @@ struct UseChart {
         return Self.height - Int(Double(bytes.bytes) / Double(most.bytes) * Double(Self.height))
     }
 
-    /// Where free space is at a threshold.
+    /// Returns the lines at which free space meets a threshold.
     private func lines(total: ByteCount, of most: ByteCount) -> [HTML] {
         [(thresholds.low, "low-line"), (thresholds.veryLow, "very-low-line")].filter { $0.0 > .zero && $0.0 < total }
             .map { limit, style in
@@ -187,7 +187,7 @@ extension UseChart {
         }
     }
 
-    /// What the drawings do not say by themselves.
+    /// A legend for marks that the drawings do not explain.
     private var notes: [HTML] {
         let threshold =
             thresholds.low > .zero && emptiness == nil
@@ -217,7 +217,7 @@ extension UseChart {
     private func text(_ time: Int64) -> String { ReportTime.text(Instant(nanoseconds: time), precision) }
 }
 
-/// Moments as the report shows them, in UTC.
+/// The text of moments in the report, in UTC.
 enum ReportTime {
     enum Precision {
         /// `2026-11-23 04:15:02`
@@ -230,7 +230,7 @@ enum ReportTime {
 
     static func text(_ time: Instant, _ precision: Precision = .seconds) -> String { text(time.iso8601, precision) }
 
-    /// The time of an event, which is ISO 8601.
+    /// Formats the time of an event, which is ISO 8601.
     static func text(_ iso8601: String, _ precision: Precision = .seconds) -> String {
         guard Instant(iso8601: iso8601) != nil else { return iso8601 }
         return iso8601.prefix(10) + " " + iso8601.dropFirst(11).prefix(precision.digits).filter { $0 != "Z" }
