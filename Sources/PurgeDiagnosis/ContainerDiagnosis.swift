@@ -2,9 +2,9 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeModel
 
-/// What a developer should look at in a container (docs/DIAGNOSIS.md).
+/// The diagnosis of a whole container (docs/DIAGNOSIS.md).
 package enum ContainerDiagnosis {
-    /// Walks all of it. Also of a store that is not mounted; nothing changes. `warn` gets what could not be read.
+    /// Diagnoses a container, mounted or not, without changing it. `warn` gets a message for each part that cannot be read.
     package static func report(
         of target: Target, warn: (String) -> Void
     ) throws(CommandFailure) -> DiagnosisReport {
@@ -14,7 +14,7 @@ package enum ContainerDiagnosis {
         return try report(of: found, folder, in: container).report
     }
 
-    /// Of a folder and everything below it; and what its files are charged, each counted once.
+    /// Diagnoses a folder and everything below it, and sums up the files below, each counted once.
     static func report(
         of found: DiagnosisReader.Found, _ folder: DiagnosisReader.Folder, in container: DiagnosedContainer
     ) throws(CommandFailure) -> (report: DiagnosisReport, sum: FolderSum) {
@@ -29,10 +29,10 @@ package enum ContainerDiagnosis {
     }
 }
 
-/// The files below a folder.
+/// The sum of the files below a folder.
 struct FolderSum: Hashable, Encodable {
     var path: String
-    /// Their sizes, each file counted once.
+    /// The sum of the file sizes; a hard-linked file counts once.
     var bytes = ByteCount.zero
     var files: Int64 = 0
     var folders: Int64 = 0

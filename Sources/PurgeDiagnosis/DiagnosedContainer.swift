@@ -5,8 +5,8 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// A container whose files are looked at: through its mount, or in a store whose lock this value has. Nothing in it
-/// changes, and no file is opened, because that would count as a use.
+/// A container under diagnosis, reached through its mount or in a store that this value has locked. Nothing in it changes, and no
+/// file is opened, because opening counts as a use.
 final class DiagnosedContainer {
     static let what = "cannot diagnose"
 
@@ -14,35 +14,35 @@ final class DiagnosedContainer {
     /// The mount point or the store, for messages.
     let place: String
     let status: StatusReport
-    /// As device.json has it.
+    /// The device as saved in device.json.
     let device: Device
-    /// Absolute.
+    /// The absolute path of the store.
     let storePath: String
     private(set) var histories: PathHistories
-    /// When each file was last used, by inode, on the scale of the files' own times.
+    /// The last use of each file by inode, on the same scale as the files' own times.
     let lastUses: [UInt64: Instant]
-    /// What is missing, for the user.
+    /// Messages to the user about missing information.
     private(set) var warnings: [String]
-    /// nil for a mount.
+    /// The locked store; nil for a mount.
     private let store: Store?
     var isInStore: Bool { store != nil }
 
-    /// The absolute paths that it has.
+    /// The absolute paths through which the container is reached.
     var roots: [[UInt8]] { [status.mountpoint, storePath + "/container"].compactMap { $0.map { Array($0.utf8) } } }
 
     var now: Instant { StoredClock.now(secondsAhead: status.device.clock) }
     var context: Diagnosis.Context { Diagnosis.Context(now: now, protection: device.protection) }
 
-    /// What is read of what has happened.
+    /// The part of the journal to read.
     enum Past {
         case whole
-        /// What concerns a path.
+        /// The events of one path.
         case of(String)
         case nothing
     }
 
     init(_ target: Target, past: Past = .whole) throws(CommandFailure) {
-        // A walk has a descriptor for each folder that it is in.
+        // A walk keeps a descriptor open for each level of folders.
         System.raiseDescriptorLimit()
         place = target.place
         switch target {
@@ -86,10 +86,10 @@ final class DiagnosedContainer {
         } catch { throw CommandFailure(what, error) }
     }
 
-    /// Of one path.
+    /// The maximum number of events read for one path.
     private static let mostEvents = 100_000
 
-    /// A container can be diagnosed without its journal.
+    /// Reads the journal. A failure becomes a warning, because a container can be diagnosed without its journal.
     private static func read(
         _ past: Past, of store: String, _ device: Device, _ warnings: inout [String]
     ) -> (PathHistories, [UInt64: Instant]) {
@@ -119,14 +119,14 @@ final class DiagnosedContainer {
 
     func note(_ warning: String) { warnings.append(warning) }
 
-    /// Of a path that the histories were not read for.
+    /// Reads the history of a path that the initial read did not cover.
     func readHistory(of path: String) {
         do throws(StoreError) {
             try histories.read(path, from: JournalReader(storePath: storePath), most: Self.mostEvents)
-        } catch {}  // the journal could not be read before, and that was said
+        } catch {}  // the initial read has already failed and warned
     }
 
-    /// When the file at a path was purged, if that is the last that has happened to its name.
+    /// Returns when the file at a path was purged, if nothing has happened to its name since.
     func lastPurge(of path: String) -> Instant? {
         guard histories[path].purges > 0 else { return nil }
         do throws(StoreError) {
@@ -142,8 +142,8 @@ final class DiagnosedContainer {
     }
 }
 
-/// What has happened to each path of a container. Only a hash of a path is kept, and of most paths that a journal names,
-/// which were purged once and are gone, only when that was: 16 bytes each.
+/// The history of each path of a container. It keeps only a hash of each path. Most paths in a journal were purged once and are
+/// gone; each of these takes 16 bytes, for its hash and that time.
 struct PathHistories {
     private var purgedOnce: [Int: Instant] = [:]
     private var histories: [Int: PathHistory] = [:]
@@ -160,13 +160,13 @@ struct PathHistories {
         }
     }
 
-    /// Relative to the container.
+    /// Returns the history of a path relative to the container.
     subscript(path: String) -> PathHistory {
         let key = path.pathHash
         return histories[key] ?? purgedOnce[key].map(PathHistory.init(purgedAt:)) ?? PathHistory()
     }
 
-    /// The newest events of one path that nothing was noted of.
+    /// Adds the newest events of a path that has no history yet.
     fileprivate mutating func read(_ path: String, from journal: JournalReader, most: Int) throws(StoreError) {
         let events = try journal.events(.init(.at(path), PathHistory.types, limit: most))
         for event in events.reversed() { note(event) }

@@ -1,40 +1,40 @@
 import PurgeModel
 
-/// A file, folder or link of a container, with all that a diagnosis asks about it.
+/// A file, folder or link of a container, with everything that the rules examine.
 struct DiagnosedEntry: Sendable {
     enum Kind: String, Codable, Sendable {
         case file, folder, symbolicLink, special
     }
 
-    /// What a link leads to, and when that was purged.
+    /// The purged target of a link.
     struct PurgedTarget: Hashable, Sendable {
-        /// Relative to the container.
+        /// The path relative to the container.
         var path: String
         var time: Instant
     }
 
-    /// Relative to the container; empty for the container itself.
+    /// The path relative to the container; empty for the container itself.
     var path: String
     var kind: Kind
     var standing: EntryStanding
     var inode: UInt64 = 0
-    /// How many names it has.
+    /// The number of hard links.
     var names = 1
     var size = ByteCount.zero
-    /// By the device's clock.
+    /// The modification time by the device's clock.
     var modified = Instant.distantPast
-    /// Its owner lacks a permission that reading it takes.
+    /// True if the owner lacks a permission that reading needs.
     var isClosed = false
     var nameProblem: NameProblem?
     var history = PathHistory()
-    /// Of a link that leads nowhere because of a purge.
+    /// The target of a link that dangles because of a purge.
     var purgedTarget: PurgedTarget?
-    /// By the device's clock; nil if it is not known, or not asked for.
+    /// The creation time by the device's clock; nil if it is unknown or no rule needs it.
     var arrived: Instant?
-    /// When its status was last changed, by the device's clock, if its time of modification was set to one before it arrived,
-    /// as programs do that copy a file: then that says nothing about when it was written.
+    /// The time of the last status change, by the device's clock, if the modification time is earlier than `arrived`. Programs
+    /// that copy files set it so, and then it does not tell when the data was written.
     var settled: Instant?
-    /// As the app sees them; nil if they are not known, or not asked for.
+    /// The creation time as apps see it; nil if it is unknown or no rule needs it.
     var created: Instant?
     var lastUse: Instant?
 
@@ -45,23 +45,23 @@ struct DiagnosedEntry: Sendable {
     var isFile: Bool { kind == .file }
     var hasSeveralNames: Bool { isFile && names > 1 }
 
-    /// Why it may go without the app asking for it; nil for what is no file.
+    /// The reason why the file may be purged without the app asking; nil for other kinds of entries.
     var reasonToGo: PurgeReason? { isFile ? standing.reasonToGo(hasSeveralNames: hasSeveralNames) : nil }
 
-    /// Nothing was written to it since the last write that was refused. Of one file there is at most one event of a
-    /// refusal in a second, so a file that is still empty may have been refused that much later.
+    /// True if nothing was written to the file since its last refused write. Refusals of one file make at most one event a
+    /// second, so an empty file may have been refused up to a second after the event.
     var lacksRefusedData: Bool {
         guard isFile, let refused = history.lastRefusal else { return false }
-        // A program whose write was refused may set the times of what it leaves all the same.
+        // A program whose write was refused may still set the times of the incomplete file.
         let last = size == .zero || settled != nil ? refused.advanced(by: TimeSpan(seconds: 1)) : refused
-        // Events have milliseconds.
+        // Events have a precision of milliseconds.
         return max(modified, settled ?? .distantPast) < last.advanced(byMilliseconds: 1)
     }
 
-    /// A purge has emptied it, and nothing was written to it since.
+    /// True if a purge has emptied the file and nothing was written to it since.
     var isTombstone: Bool { isFile && size == .zero && history.wasEmptied && !lacksRefusedData }
 
-    /// For an audit of the backup.
+    /// The entry as an audit of the backup takes it.
     var item: BackupAudit.Item {
         BackupAudit.Item(
             path: path.isEmpty ? "." : path, isFile: isFile, link: hasSeveralNames ? inode : nil, size: size,

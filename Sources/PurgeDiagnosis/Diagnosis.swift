@@ -1,15 +1,15 @@
 import PurgeModel
 
-/// Finds what a developer should look at in a container, or in a part of one (docs/DIAGNOSIS.md). Entries come in the
-/// order of a walk, each folder before what is in it.
+/// Finds what needs a developer's attention in a container or a part of it (docs/DIAGNOSIS.md). Entries are added in the order of
+/// a walk, each folder before its content.
 struct Diagnosis: Sendable {
-    /// The device's time, and the class of what has none of its own.
+    /// The device's time, and the protection class of files without one of their own.
     struct Context: Hashable, Sendable {
         var now: Instant
         var protection: FileProtection
     }
 
-    /// So many findings of each rule are kept, the worst ones.
+    /// The number of findings kept for each rule, worst first.
     static let most = 1000
 
     private let context: Context
@@ -18,14 +18,14 @@ struct Diagnosis: Sendable {
     private var counts: [DiagnosisRule: Int64] = [:]
     private var total = BackupAudit.Sum()
     private var unlimitedCaches = BackupAudit.Sum()
-    /// The files with several names that were counted.
+    /// The inodes of the hard-linked files counted so far.
     private var linked: Set<UInt64> = []
 
     init(_ context: Context) { self.context = context }
 
     mutating func add(_ entry: DiagnosedEntry) {
         for finding in DiagnosisRule.findings(of: entry, in: context) { keep(finding) }
-        // What the rules above say about it is more than that it is empty.
+        // For these files, the rules above say more than the audit's finding that they are empty.
         if entry.size > .zero || !entry.lacksRefusedData && !entry.isTombstone { audit.add(entry.item) }
         guard entry.isFile, !entry.hasSeveralNames || linked.insert(entry.inode).inserted else { return }
         total.bytes += entry.size
@@ -63,23 +63,23 @@ struct Diagnosis: Sendable {
     }
 }
 
-/// The outcome of a diagnosis of a container or of a folder.
+/// The result of a diagnosis of a container or a folder.
 package struct DiagnosisReport: Hashable, Codable, Sendable {
     package struct Count: Hashable, Codable, Sendable {
         package var rule: DiagnosisRule
-        /// All of them, also those that are not kept.
+        /// The number of all findings, including the ones that were not kept.
         package var findings: Int64
     }
 
     var files: Int64
-    /// The sizes of the files, each counted once.
+    /// The sum of the file sizes; a hard-linked file counts once.
     var bytes: ByteCount
     package var rules: [Count]
-    /// The worst first; of each rule 1000 at most.
+    /// The findings, worst first, at most 1000 for each rule.
     package var findings: [DiagnosisFinding]
 }
 
 extension DirectoryPolicy {
-    /// It has an age or a limit, and not only the attributes.
+    /// True if the policy has an age or a limit, and not only empty attributes.
     var isLimited: Bool { (purgeAfter?.seconds ?? 0) > 0 || (sizeLimit ?? .zero) > .zero }
 }

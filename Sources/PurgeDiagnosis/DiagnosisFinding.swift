@@ -1,19 +1,19 @@
 import PurgeModel
 
-/// How bad a finding is, the worst first.
+/// The severity of a finding, worst first.
 package enum DiagnosisSeverity: String, CaseIterable, Comparable, Codable, Sendable {
-    /// Data is lost, will be lost, or is out of reach when it is needed.
+    /// Data is lost, will be lost, or cannot be reached when it is needed.
     case error
-    /// It costs space, work or the user's patience, or does not do what it was meant for.
+    /// The problem costs space, work or the user's patience, or a setting misses its purpose.
     case warning
-    /// Worth knowing.
+    /// The developer should know about it.
     case note
 
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     package static func < (a: DiagnosisSeverity, b: DiagnosisSeverity) -> Bool { a.rank < b.rank }
 }
 
-/// What can be wrong with how an app stores a file (docs/DIAGNOSIS.md, Rules); the worst first.
+/// The rules about how an app stores files (docs/DIAGNOSIS.md, Rules), worst first.
 package enum DiagnosisRule: String, CaseIterable, Codable, Sendable {
     case writeRefused, databaseMayBePurged, userContentMayBePurged, userContentExcluded, protectionDenied, noPermission
     case purgedAgain, purgedTarget, flagLost, reusedCache, oldTemporary, purgeableInBackup, ineffectiveMark,
@@ -22,18 +22,17 @@ package enum DiagnosisRule: String, CaseIterable, Codable, Sendable {
     case emptyFile, protectionNone, policyWithoutLimit, unusualName, redundantExclusion
 }
 
-/// Something about how an app stores its files that a developer should look at.
+/// An observation about how an app stores files that a developer should look at.
 package struct DiagnosisFinding: Hashable, Codable, Sendable {
     package var rule: DiagnosisRule
     var severity: DiagnosisSeverity
-    /// nil if it is about the whole container.
+    /// The path; nil for the container as a whole.
     package var path: String?
     package var bytes: ByteCount?
-    /// How many files it is about, if it may be more than one.
+    /// The number of files, if there may be several.
     var files: Int64?
-    /// What exactly was found, in a few words.
+    /// A few words on what exactly was found.
     package var detail: String?
-    /// What to do about it.
     package var advice: String
 
     init(
@@ -45,7 +44,7 @@ package struct DiagnosisFinding: Hashable, Codable, Sendable {
         self.advice = advice ?? rule.advice
     }
 
-    /// The same of what an audit of the backup has found.
+    /// Makes a finding from a finding of a backup audit.
     init(_ finding: BackupFinding) {
         let rule = DiagnosisRule(finding.rule)
         self.init(rule, path: finding.path, bytes: finding.bytes, files: finding.files)
@@ -62,7 +61,7 @@ package struct DiagnosisFinding: Hashable, Codable, Sendable {
 }
 
 extension DiagnosisFinding: Comparable {
-    /// The worst first, then the most bytes, then by path.
+    /// Compares by severity, then by bytes with the most first, then by path.
     package static func < (a: DiagnosisFinding, b: DiagnosisFinding) -> Bool {
         if a.severity != b.severity { return a.severity < b.severity }
         if a.rule != b.rule { return a.rule.rank < b.rule.rank }
@@ -87,7 +86,7 @@ extension DiagnosisRule {
 
     var rank: Int { Self.allCases.firstIndex(of: self) ?? Self.allCases.count }
 
-    /// Of most of its findings.
+    /// The severity of most findings of this rule.
     var severity: DiagnosisSeverity {
         switch self {
         case .writeRefused, .databaseMayBePurged, .userContentMayBePurged, .userContentExcluded, .protectionDenied,
@@ -100,7 +99,7 @@ extension DiagnosisRule {
         }
     }
 
-    /// What is wrong.
+    /// The problem, as a heading.
     package var title: String {
         switch self {
         case .writeRefused: "writes that were refused, and never done again"
@@ -127,7 +126,7 @@ extension DiagnosisRule {
         }
     }
 
-    /// What to do about most of its findings.
+    /// The advice for most findings of this rule.
     var advice: String {
         switch self {
         case .writeRefused:
@@ -169,6 +168,6 @@ extension DiagnosisRule {
         }
     }
 
-    /// The rule of an audit of the backup that it stands for.
+    /// The corresponding rule of a backup audit.
     private var audit: BackupFinding.Rule? { BackupFinding.Rule(rawValue: rawValue) }
 }

@@ -2,10 +2,10 @@ import Glibc
 import PurgeModel
 import PurgeSystem
 
-// What symbolic links lead to, as far as it is in the container: by the texts of the links, without following them.
+// The targets of symbolic links within the container, computed from the links' texts without following them.
 extension DiagnosisReader {
-    /// What a link leads to, if a purge has taken it and nothing has its name now. Of a container whose whole past was not
-    /// read, that of the target must have been.
+    /// Returns the target of a link if a purge has taken it and its name is free now. If only a part of the history was read,
+    /// that part must include the target.
     func purgedTarget(of name: RawText, in folder: Folder) -> DiagnosedEntry.PurgedTarget? {
         guard let path = target(of: name, in: folder) else { return nil }
         let text = String(decoding: path, as: UTF8.self)
@@ -13,7 +13,7 @@ extension DiagnosisReader {
         return DiagnosedEntry.PurgedTarget(path: text, time: time)
     }
 
-    /// Relative to the container; nil for what is outside of it, and for the container itself.
+    /// Returns the path relative to the container; nil for the container itself and for anything outside of it.
     func target(of name: RawText, in folder: Folder) -> [UInt8]? {
         let text: [UInt8]
         do throws(Errno) {
@@ -39,7 +39,7 @@ extension DiagnosisReader {
         path.starts(with: root) && path.dropFirst(root.count).first == slash
     }
 
-    /// What cannot be looked at may be there.
+    /// Returns true if nothing exists at the path. An entry that cannot be examined may exist.
     private func isMissing(_ path: [UInt8]) -> Bool {
         let names = path.split(separator: Self.slash).map { $0.map(CChar.init(bitPattern:)) + [0] }
         do throws(Errno) {

@@ -4,14 +4,14 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// Reads what a diagnosis needs to know about entries of a container. No symbolic link is followed.
+/// Reads the facts about entries of a container that a diagnosis needs. It follows no symbolic links.
 struct DiagnosisReader {
     let container: DiagnosedContainer
 
-    /// A folder of the container that is open.
+    /// An open folder of the container.
     struct Folder {
         let descriptor: FileDescriptor
-        /// Relative to the container, byte for byte.
+        /// The path relative to the container, byte for byte.
         let path: [UInt8]
         let standing: EntryStanding
         var text: String { String(decoding: path, as: UTF8.self) }
@@ -26,7 +26,7 @@ struct DiagnosisReader {
 
     static let slash = UInt8(ascii: "/")
 
-    /// The container itself.
+    /// Returns the container itself.
     func root() throws(CommandFailure) -> (folder: Folder, found: Found) {
         do throws(Errno) {
             let status = try System.status(container.root.raw)
@@ -41,7 +41,7 @@ struct DiagnosisReader {
         } catch { throw container.failure("", error) }
     }
 
-    /// What is at a path; ENOENT if something of it is missing. `folder` is the one that it is in.
+    /// Returns the entry at a path and its parent folder. Throws ENOENT if a component is missing.
     func find(_ inner: [UInt8]) throws(CommandFailure) -> (folder: Folder, found: Found) {
         var (folder, found) = try root()
         for name in inner.split(separator: Self.slash) {
@@ -55,7 +55,7 @@ struct DiagnosisReader {
         return (folder, found)
     }
 
-    /// A folder that was found in `folder`; the container itself is in none.
+    /// Opens a folder found in `folder`; for the container itself returns `folder`.
     func open(_ found: Found, in folder: Folder) throws(CommandFailure) -> Folder {
         guard let name = found.name else { return folder }
         do throws(Errno) {
@@ -65,7 +65,7 @@ struct DiagnosisReader {
         } catch { throw container.failure(found.entry.path, error) }
     }
 
-    /// An entry of a folder.
+    /// Reads one entry of a folder.
     func read(_ name: RawText, in folder: Folder) throws(Errno) -> Found {
         let status = try System.status(at: folder.descriptor.raw, name)
         let bytes = name.dropLast().map { UInt8(bitPattern: $0) }
@@ -110,7 +110,7 @@ struct DiagnosisReader {
 
 // Attributes and times.
 extension DiagnosisReader {
-    /// When a file was last used, and came to be; the latter only where a rule asks for it.
+    /// Reads a file's last use, and its creation time if a rule needs that.
     private func readLife(
         of name: RawText, in folder: Folder, _ status: FileStatus, _ entry: inout DiagnosedEntry
     ) throws(Errno) {
@@ -129,13 +129,13 @@ extension DiagnosisReader {
         entry.arrived = created?.advanced(by: clock)
     }
 
-    /// As an app sees a stamp of a file.
+    /// Converts a stored time to the time that an app sees.
     private func shown(_ stamp: FileTime) -> Instant {
         let time = container.isInStore ? container.device.fileClock.shown(stamp) : stamp
         return Instant(seconds: time.seconds, nanoseconds: time.nanoseconds)
     }
 
-    /// None if they may not be read.
+    /// Returns no flags if the caller may not read them.
     private func flags(of folder: Int32, _ name: RawText?) throws(Errno) -> EntryFlags {
         var flags = EntryFlags()
         do throws(Errno) {
@@ -156,7 +156,7 @@ extension DiagnosisReader {
         return flags
     }
 
-    /// By the device's clock.
+    /// Returns the modification time by the device's clock.
     private func modified(_ status: FileStatus, _ folder: Int32, _ name: RawText?) throws(Errno) -> Instant {
         var shown = status.st_mtim
         if container.isInStore {
@@ -171,7 +171,7 @@ extension DiagnosisReader {
         return Instant(shown).advanced(by: TimeSpan(seconds: container.status.device.clock))
     }
 
-    /// As an app sees it; nil where the store does not tell.
+    /// Returns the creation time as an app sees it; nil if the store does not know it.
     private func created(_ folder: Int32, _ name: RawText) throws(Errno) -> Instant? {
         do throws(Errno) {
             guard container.isInStore else { return try creationDate(folder, name) }
@@ -179,7 +179,7 @@ extension DiagnosisReader {
         } catch .noEntry { throw .noEntry } catch { return nil }
     }
 
-    /// A mount tells it by an attribute only.
+    /// Reads the creation time through a mount, which exposes it only as an attribute.
     private func creationDate(_ folder: Int32, _ name: RawText) throws(Errno) -> Instant? {
         let text = try System.attribute(at: folder, name, Self.creationDateKey, limit: 64)
         return Instant(iso8601: String(decoding: text, as: UTF8.self))

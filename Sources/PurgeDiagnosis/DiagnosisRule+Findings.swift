@@ -1,8 +1,8 @@
 import PurgeModel
 
-// What the rules find in one entry; the rest comes from the audit of the backup, and from sums.
+// The findings of the rules for a single entry. Other findings come from the audit of the backup and from sums.
 extension DiagnosisRule {
-    /// More than this in Library/Caches needs a limit.
+    /// The size beyond which Library/Caches needs a limit.
     static let largestCaches = ByteCount(100_000_000)
 
     static func findings(of entry: DiagnosedEntry, in context: Diagnosis.Context) -> [DiagnosisFinding] {
@@ -57,7 +57,7 @@ extension DiagnosisRule {
         if entry.history.purges > 1, entry.size > .zero {
             found.append(finding(.purgedAgain, entry, "purged \(times(entry.history.purges))"))
         }
-        // What was copied or unpacked there may have been changed long before.
+        // A copied or unpacked file may have been changed long before it arrived.
         let since = max(entry.modified, entry.arrived ?? .distantPast)
         if entry.standing.tier == .temporary, since.advanced(by: PurgeRule.temporaryAge) <= now {
             found.append(finding(.oldTemporary, entry))
@@ -71,7 +71,7 @@ extension DiagnosisRule {
             return [finding(.protectionNone, entry)]
         }
         let effective = own ?? standard
-        // A class that was changed since, so that it would not refuse any more, is no finding.
+        // If the class was changed so that it would no longer refuse, there is nothing to report.
         let state = entry.history.deniedState ?? .beforeFirstUnlock
         guard entry.history.denials > 0, !effective.admits(.open, in: state) else { return [] }
         let detail = "\(effective.rawValue), refused \(times(entry.history.denials))"
@@ -117,7 +117,7 @@ extension DiagnosisRule {
 }
 
 extension PurgeReason {
-    /// What gives a purge the right to a file.
+    /// The property that allows a purge to take the file.
     var rightInWords: String {
         switch self {
         case .temporary: "its place, tmp"

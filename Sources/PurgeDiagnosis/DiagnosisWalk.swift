@@ -3,8 +3,8 @@ import PurgeCommandLine
 import PurgeModel
 import PurgeSystem
 
-/// Visits what is in a folder of a container: each folder before what is in it, and its entries in the order of their
-/// names' bytes. What disappears meanwhile, and what may not be read, is passed over.
+/// Visits everything below a folder of a container: each folder before its content, and entries in byte order of their names.
+/// Entries that disappear meanwhile or may not be read are skipped.
 struct DiagnosisWalk {
     let reader: DiagnosisReader
     private var container: DiagnosedContainer { reader.container }
@@ -13,13 +13,13 @@ struct DiagnosisWalk {
 
     private struct Level {
         let folder: DiagnosisReader.Folder
-        /// The next one last.
+        /// The names still to visit, in reverse order.
         var names: [RawText]
-        /// Names that others are equal to but for their case or their Unicode form, in one form.
+        /// Normalized names that several entries share because they differ only in case or Unicode form.
         let equal: Set<String>
     }
 
-    /// The folder itself is not visited.
+    /// Visits the entries below `folder`, but not `folder` itself.
     func run(
         below folder: DiagnosisReader.Folder, _ visit: (DiagnosisReader.Found) throws(CommandFailure) -> Void
     ) throws(CommandFailure) {
@@ -69,7 +69,7 @@ struct DiagnosisWalk {
 
     private func level(_ folder: DiagnosisReader.Folder) throws(CommandFailure) -> Level? {
         do throws(Errno) {
-            // Another descriptor, because the position of one is kept.
+            // Reading through a second descriptor leaves the position of the first unchanged.
             let names = try folder.descriptor.open(".", O_RDONLY | O_DIRECTORY).names()
             return Level(
                 folder: folder, names: names.sorted { left, right in strcmp(left, right) > 0 },
@@ -87,7 +87,7 @@ struct DiagnosisWalk {
         return equal
     }
 
-    /// Strings are equal if they differ only in their Unicode form.
+    /// Normalizes the case. The Unicode form needs no work: strings that differ only in it are equal.
     private static func form(_ name: RawText) -> String {
         String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self).lowercased()
     }

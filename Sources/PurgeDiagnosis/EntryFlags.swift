@@ -1,18 +1,18 @@
 import PurgeModel
 
-/// The flags that an entry of a container has itself, as its attributes say.
+/// The flags that an entry's own attributes set.
 struct EntryFlags: Hashable, Sendable {
     var mark: PurgeMark?
-    /// nil if it is not set.
+    /// The flag isExcludedFromBackup; nil if it is not set.
     var isExcluded: Bool?
     var protection: FileProtection?
-    /// Of a folder.
+    /// The policy of a folder.
     var policy = DirectoryPolicy()
     var behaviour = PurgeBehaviour()
 
     private static let names = Dictionary(uniqueKeysWithValues: StorageAttribute.allCases.map { ($0.storeKey, $0) })
 
-    /// An attribute by its whole name; others are passed over, and a bad value counts as none.
+    /// Sets a flag from an attribute's full name. Ignores other attributes, and treats an invalid value as unset.
     mutating func set(_ name: String, to value: String) {
         guard let attribute = Self.names[name] else { return }
         switch attribute {
@@ -25,27 +25,27 @@ struct EntryFlags: Hashable, Sendable {
     }
 }
 
-/// What applies to an entry of a container: its place, its own flags, and what it has from the folders above it.
+/// The effective rules for an entry: its place, its own flags, and the flags inherited from the folders above.
 struct EntryStanding: Hashable, Sendable {
-    /// Something that a folder says about what is below it.
+    /// A value that a folder sets for everything below it.
     struct Inherited<Value: Hashable & Sendable>: Hashable, Sendable {
         var value: Value
-        /// The folder that says it, relative to the container; empty for the container itself.
+        /// The folder that sets the value, relative to the container; empty for the container itself.
         var from: String
     }
 
     let placement: BackupPlacement
-    /// Its own.
+    /// The entry's own flags.
     let flags: EntryFlags
-    /// The protection class that the folder above it has itself.
+    /// The protection class set on the parent folder itself.
     let folderProtection: FileProtection?
-    /// The mark of the nearest folder above it that has one.
+    /// The mark of the nearest folder above that has one.
     let folderMark: Inherited<PurgeMark>?
-    /// The topmost folder above it that takes it out of the backup.
+    /// The topmost folder above that excludes the entry from the backup.
     let excludedBy: String?
-    /// The policy of the nearest folder above it that has one.
+    /// The policy of the nearest folder above that has one.
     let policy: Inherited<DirectoryPolicy>?
-    /// The nearest folder above it whose files are purged as one.
+    /// The nearest folder above whose files are purged as one.
     let group: String?
     let leavesTombstones: Bool
 
@@ -69,12 +69,12 @@ struct EntryStanding: Hashable, Sendable {
         leavesTombstones = own.behaviour.leavesTombstones ?? folder.leavesTombstones
     }
 
-    /// The container itself.
+    /// Returns the rules for the container itself.
     static func root(_ flags: EntryFlags) -> EntryStanding {
         EntryStanding(.root(isFlagged: flags.isExcluded == true), flags, below: nil)
     }
 
-    /// An entry of the folder at `path` that has this standing.
+    /// Returns the rules for an entry of the folder at `path`, whose rules are `self`.
     func entry(
         named name: some Sequence<UInt8>, in path: String, _ flags: EntryFlags, isSpecial: Bool = false
     ) -> EntryStanding {
@@ -84,12 +84,12 @@ struct EntryStanding: Hashable, Sendable {
 
     var tier: Tier { placement.place.tier }
 
-    /// The mark that counts for a file; with several names it has only its own.
+    /// Returns the effective mark; a hard-linked file does not inherit one.
     func mark(hasSeveralNames: Bool) -> PurgeMark? {
         flags.mark ?? (hasSeveralNames ? nil : folderMark?.value)
     }
 
-    /// Why a file may go without the app asking for it; nil if nothing may take it.
+    /// Returns the reason why a file may be purged without the app asking; nil if no purge may take it.
     func reasonToGo(hasSeveralNames: Bool) -> PurgeReason? {
         if hasSeveralNames { return nil }
         switch tier {

@@ -1,11 +1,11 @@
 import PurgeCommandLine
 import PurgeModel
 
-/// Findings as text, the worst first: what is wrong, where, and what to do about it.
+/// The findings as text, worst first: the problem, the paths, and the advice.
 struct FindingsText {
     let findings: [DiagnosisFinding]
     let rules: [DiagnosisReport.Count]
-    /// Whether all that are known are listed, and not only the first of each kind.
+    /// True to list all known findings instead of the first few of each kind.
     let isVerbose: Bool
 
     private static let most = 5
@@ -16,7 +16,7 @@ struct FindingsText {
         return Array(groups.map(text).joined(separator: [""]))
     }
 
-    /// Findings with the same severity, rule and advice, in the order of the first of each.
+    /// The findings grouped by severity, rule and advice, in order of first appearance.
     private var groups: [[DiagnosisFinding]] {
         var groups: [[DiagnosisFinding]] = []
         var places: [Key: Int] = [:]
@@ -66,7 +66,7 @@ struct FindingsText {
             + (end.isEmpty ? [] : HelpText.wrapped(end, indent: String(repeating: " ", count: 8 + size.count)))
     }
 
-    /// The end of a path says more than its beginning.
+    /// Shortens a path at its beginning, because the end says more.
     private static func shortened(_ text: String, to count: Int) -> String {
         text.count <= count ? text : "..." + text.suffix(max(0, count - 3))
     }

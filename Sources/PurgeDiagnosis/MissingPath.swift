@@ -4,16 +4,16 @@ import PurgeContainers
 import PurgeModel
 import PurgeSystem
 
-/// A path that leads to nothing, in a container.
+/// A path in a container that does not exist.
 struct MissingPath {
     private let target: Target
-    /// Its last component.
+    /// The last component of the path.
     private let name: String
 
     private static let slash = UInt8(ascii: "/")
     private static let most = 3
 
-    /// nil for what exists, and for what is not in a container.
+    /// Returns nil if the path exists or is not in a container.
     init?(_ raw: RawText) {
         do throws(Errno) {
             _ = try System.status(at: AT_FDCWD, raw)
@@ -22,7 +22,7 @@ struct MissingPath {
         var path = raw.dropLast().map { UInt8(bitPattern: $0) }[...]
         while path.last == Self.slash { path.removeLast() }
         name = String(decoding: path.split(separator: Self.slash).last ?? [], as: UTF8.self)
-        // The nearest folder above it that exists says which container is meant.
+        // The nearest existing folder above determines the container.
         while let end = path.lastIndex(of: Self.slash) {
             path = end == path.startIndex ? path[...end] : path[..<end]
             if let found = Self.target(of: path) {
@@ -41,8 +41,8 @@ struct MissingPath {
         } catch { return nil }
     }
 
-    /// What to do next. Files of that name that are elsewhere in the container are named: the app may ask for the wrong
-    /// folder, or write the name in another way.
+    /// Returns advice that lists files of the same name elsewhere in the container: the app may ask for the wrong folder, or
+    /// spell the name in another case.
     func advice() throws(CommandFailure) -> String {
         let container = try DiagnosedContainer(target, past: .nothing)
         let form = name.lowercased()

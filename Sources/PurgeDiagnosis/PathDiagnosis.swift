@@ -3,17 +3,17 @@ import PurgeCommandLine
 import PurgeModel
 import PurgeSystem
 
-/// The checklist of one file, folder or link, as `purgefs diagnose PATH --json` prints it (docs/DIAGNOSIS.md).
+/// The checklist for one file, folder or link, as `purgefs diagnose PATH --json` prints it (docs/DIAGNOSIS.md).
 struct PathDiagnosis: Encodable {
     struct Location: Encodable {
         var tier: Tier
-        /// Why it may go without the app asking for it; nil if nothing may take it.
+        /// The reason why the file may be purged without the app asking; nil if no purge may take it.
         var purgedBy: PurgeReason?
         var names: Int
     }
     struct Protection: Encodable {
         var `class`: FileProtection
-        /// Whether the class is its own, and not the default of the device.
+        /// True for the file's own class, false for the device's default.
         var isOwn: Bool
         var state: LockState
         var canBeOpened: Bool
@@ -21,9 +21,9 @@ struct PathDiagnosis: Encodable {
     struct Backup: Encodable {
         var isIncluded: Bool
         var reason: BackupExclusion?
-        /// Its own flag; nil if it is not set.
+        /// The entry's own flag; nil if it is not set.
         var ownFlag: Bool?
-        /// The folder above it that takes it out.
+        /// The topmost folder above that excludes the entry.
         var excludedBy: String?
     }
     struct Purging: Encodable {
@@ -37,7 +37,7 @@ struct PathDiagnosis: Encodable {
     }
     struct Policy: Encodable {
         var path: String
-        /// In seconds.
+        /// The age in seconds.
         var purgeAfter: Int64?
         var sizeLimit: ByteCount?
     }
@@ -48,7 +48,7 @@ struct PathDiagnosis: Encodable {
         var lastUse: String?
         var emptiness: Emptiness?
     }
-    /// Why a file has no byte.
+    /// The reason why a file is empty.
     enum Emptiness: String, Encodable {
         case writeRefused, emptiedByPurge, leftEmpty
     }
@@ -64,7 +64,7 @@ struct PathDiagnosis: Encodable {
         var pressure: PressureLevel
         var available: ByteCount
         var total: ByteCount
-        /// When the level gets low, and purging in the background begins.
+        /// The free space below which the level is low and the background purge begins.
         var lowBelow: ByteCount
     }
 
@@ -75,17 +75,17 @@ struct PathDiagnosis: Encodable {
     var backup: Backup
     var purging: Purging
     var state: State
-    /// The folder that it is in; of a folder, what is in that.
+    /// The sum of the parent folder, or of the folder itself if the path is one.
     var folder: FolderSum
     var device: Device
     var history: History
     var findings: [DiagnosisFinding]
-    /// How many findings there are of each rule, of which `findings` has 1000 at most.
+    /// The number of findings for each rule; `findings` lists at most 1000 of each.
     var rules: [DiagnosisReport.Count]
 }
 
 extension PathDiagnosis {
-    /// Of what is at `inner` in a container.
+    /// Diagnoses the entry at `inner` in a container.
     init(of inner: [UInt8], in container: DiagnosedContainer) throws(CommandFailure) {
         let reader = DiagnosisReader(container: container)
         var (parent, found) = try reader.find(inner)
@@ -110,7 +110,7 @@ extension PathDiagnosis {
             history: History(entry.history), findings: outcome.report.findings, rules: outcome.report.rules)
     }
 
-    /// The findings: of a folder those of everything in it, of a file its own.
+    /// Returns the findings of a file alone, or of a folder with everything in it.
     private static func outcome(
         _ found: DiagnosisReader.Found, _ parent: DiagnosisReader.Folder, in container: DiagnosedContainer
     ) throws(CommandFailure) -> (report: DiagnosisReport, sum: FolderSum) {
@@ -127,7 +127,7 @@ extension PathDiagnosis {
 
     private static func named(_ path: String) -> String { path.isEmpty ? "." : path }
 
-    /// A folder is not purged itself: what is in it is.
+    /// Returns the reason for an entry; for a folder, the reason why its files may be purged.
     private static func purgedBy(_ entry: DiagnosedEntry) -> PurgeReason? {
         entry.kind == .folder ? entry.standing.reasonToGo(hasSeveralNames: false) : entry.reasonToGo
     }
@@ -158,7 +158,7 @@ extension PathDiagnosis {
     private static func state(_ found: DiagnosisReader.Found, _ container: DiagnosedContainer) -> State {
         let entry = found.entry
         let use = entry.lastUse?.advanced(by: TimeSpan(seconds: container.status.device.clock))
-        // What a store's file system has allocated is not what is charged.
+        // The block count of the store's file system is not the charge.
         let charged = container.isInStore ? nil : ByteCount(Int64(found.status.st_blocks) * 512)
         return State(
             bytes: entry.isFile ? entry.size : nil, charged: entry.isFile ? charged : nil,

@@ -1,7 +1,6 @@
 import PurgeCommandLine
 import PurgeModel
 
-/// The checklist of a path as text.
 struct PathDiagnosisText {
     let diagnosis: PathDiagnosis
     let isVerbose: Bool
@@ -154,7 +153,7 @@ struct PathDiagnosisText {
     }
 }
 
-// When its data can be reached.
+// When the data can be accessed.
 extension PathDiagnosisText {
     private var protection: String? {
         guard let protection = diagnosis.protection else { return nil }
