@@ -4,14 +4,13 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// The container that is cleaned. Nothing of it is kept open between two steps, so a hook can use a store that is not
-/// mounted.
+/// The container to be cleaned. It is closed between steps, so that a hook can use a store that is not mounted.
 struct CleanedContainer {
     let target: Target
     let isForReading: Bool
     let console: Console
 
-    /// Runs `body` with the folder of the container. Returns what it returns.
+    /// Runs `body` with the folder of the container, and returns its result.
     func with<Result>(
         _ body: (any CleanableFolder, any ControlEndpoint) throws(CommandFailure) -> Result
     ) throws(CommandFailure) -> Result {
@@ -27,7 +26,7 @@ struct CleanedContainer {
         }
     }
 
-    /// Where the files of the container are, absolute.
+    /// Returns the absolute path of the container's files.
     func directory() throws(CommandFailure) -> String {
         let place = if case .store(let path) = target { path + "/container" } else { target.place }
         do throws(Errno) { return try System.resolved(place) } catch {
@@ -37,7 +36,7 @@ struct CleanedContainer {
 }
 
 extension ControlEndpoint {
-    /// Regular files, as the container counts them.
+    /// Returns the number of regular files, as the container counts them.
     func fileCount() throws(CommandFailure) -> Int64 {
         let tiers = try status().tiers
         return tiers.temporary.files + tiers.caches.files + tiers.persistent.files

@@ -4,13 +4,13 @@ import PurgeContainers
 import PurgeModel
 import PurgeSystem
 
-/// The commands that stand for the class methods of a list.
+/// The commands that replace the class methods of a list.
 struct CleaningHooks {
-    /// By `Class.selector` or `Class`.
+    /// The commands, keyed by `Class.selector` or `Class`.
     private var commands: [String: String] = [:]
     let limit: TimeSpan
 
-    /// `texts` are the values of --hook, NAME=COMMAND.
+    /// Parses the values of --hook, which read NAME=COMMAND.
     init(_ texts: [String], limit: TimeSpan) throws(CommandFailure) {
         self.limit = limit
         for text in texts {
@@ -26,7 +26,7 @@ struct CleaningHooks {
 
     func command(for call: CleaningCall) -> String? { commands[call.name] ?? commands[call.type] }
 
-    /// Names that no task calls, with what may have been meant.
+    /// Returns warnings about names that no task calls, with the closest match.
     func unused(by tasks: [CleaningTask]) -> [String] {
         var names: [String] = []
         for case .call(let type, let selectors) in tasks { names += [type] + selectors.map { "\(type).\($0)" } }
@@ -36,33 +36,33 @@ struct CleaningHooks {
     }
 }
 
-/// One selector of a task.
+/// A call of one selector of a task.
 struct CleaningCall: Hashable {
     var type: String
     var selector: String
     var name: String { "\(type).\(selector)" }
 }
 
-/// How a hook ended.
+/// The way a hook ended.
 enum HookEnd: Hashable {
     case ended(ProcessEnd)
-    /// It was killed, with all that it had started.
+    /// The hook was killed for exceeding its limit, with all processes that it had started.
     case timedOut
-    /// The same, by a signal that ends this process.
+    /// A signal that ends this process has also ended the hook and all its processes.
     case interrupted(signal: Int32)
 }
 
 extension CleaningHooks {
-    /// What a hook has to end by itself in, once it is told to.
+    /// The time, in nanoseconds, for a hook to react to SIGTERM.
     private static let grace: Int64 = 1_000_000_000
 
-    /// The environment of `purgefs run`, and what is called. `container` is where the files are.
+    /// Returns the environment of `purgefs run`, extended by the class and selector. `container` is the directory of the files.
     static func environment(_ call: CleaningCall, container: String) -> [RawText] {
         let own = [("PURGEFS_CLEAN_CLASS", call.type), ("PURGEFS_CLEAN_SELECTOR", call.selector)]
         return RunEnvironment.make(mountpoint: container) + own.map { Array("\($0)=\($1)".utf8CString) }
     }
 
-    /// Runs a command by the shell. SIGCHLD and the signals that end this process are blocked.
+    /// Runs a command in the shell. SIGCHLD and the signals that end this process must be blocked.
     func run(_ command: String, _ environment: [RawText]) throws(Errno) -> HookEnd {
         let words = ["sh", "-c", command].map { Array($0.utf8CString) }
         let pid = try System.spawnGroup("/bin/sh", words, environment: environment)
@@ -79,20 +79,20 @@ extension CleaningHooks {
         return signal.map { .interrupted(signal: $0) } ?? .timedOut
     }
 
-    /// The group is told to end, and killed when it has had time to.
+    /// Terminates a process group, and kills it after a grace period.
     private static func endGroup(of pid: pid_t) throws(Errno) {
         send(SIGTERM, pid)
         let end = System.uptime() + grace
-        // It is not waited for before the second signal, so that no other group gets its number meanwhile.
+        // Reaping the process only after the second signal keeps the kernel from reusing the group's number.
         while System.uptime() < end, try System.endedChild() != pid {
             _ = try System.nextSignal(of: SignalSet(SIGCHLD), milliseconds: 20)
         }
-        // What it has started may be left.
+        // Kill any processes that the hook has left behind.
         send(SIGKILL, pid)
         _ = try System.wait(for: pid, blocking: true)
     }
 
     private static func send(_ signal: Int32, _ group: pid_t) {
-        do throws(Errno) { try System.signal(-group, signal) } catch {}  // nothing is left of it
+        do throws(Errno) { try System.signal(-group, signal) } catch {}  // the group is already gone
     }
 }

@@ -7,7 +7,7 @@ import PurgeSystem
 struct CleaningList {
     let tasks: [CleaningTask]
 
-    /// Why a list is not understood. Nothing is cleaned then, since a mistyped key would change what a task removes.
+    /// The reason why a list is rejected. Nothing is cleaned then, since a mistyped key would change what a task removes.
     struct Fault: Error, Hashable {
         var what: String
         var advice: String
@@ -19,7 +19,6 @@ struct CleaningList {
 
     static let limit = 1 << 20
 
-    /// Reads a file.
     init(file path: String) throws(CommandFailure) {
         let bytes: [UInt8]
         do throws(Errno) { bytes = try Self.content(of: path) } catch .invalid {
@@ -57,7 +56,7 @@ struct CleaningList {
         guard !tasks.isEmpty else { throw Fault("there are no tasks in it") }
     }
 
-    /// An array of tasks, a task, or a dictionary of these by any names, in the order of the names.
+    /// Parses an array of tasks, a single task, or a dictionary of either, whose tasks run in the order of its keys.
     private static func tasks(_ value: PropertyListValue) throws(Fault) -> [CleaningTask] {
         switch value {
         case .array(let values):

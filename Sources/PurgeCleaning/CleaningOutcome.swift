@@ -3,31 +3,31 @@ import PurgeCommandLine
 import PurgeModel
 import PurgeSystem
 
-/// What has become of a task, or of one call of it.
+/// The result of a task, or of a single call of it.
 struct CleaningOutcome {
     enum Work: Hashable {
         case path(String)
         case call(CleaningCall)
     }
 
-    /// Why it failed, for a message.
+    /// The reason of a failure, for a message.
     struct Failure: Error, Hashable {
         var reason: String
         var advice = ""
     }
 
-    /// From 1.
+    /// The number of the task, from 1.
     let task: Int
     let work: Work
     var files = 0
     var bytes = ByteCount.zero
-    /// There was nothing at its path.
+    /// True if nothing exists at the task's path.
     var isMissing = false
     var failure: Failure?
 
     init(task: Int, _ work: Work) { (self.task, self.work) = (task, work) }
 
-    /// For a message.
+    /// The subject of messages about this outcome.
     var subject: String {
         switch work {
         case .path(let path): VisibleText.of(path)
@@ -37,7 +37,7 @@ struct CleaningOutcome {
 }
 
 extension CleaningTask {
-    /// For messages.
+    /// The path or class, for messages.
     var text: String {
         switch self {
         case .remove(let path, _): path
@@ -68,7 +68,7 @@ extension CleaningOutcome.Failure {
             advice: "Add --hook '\(VisibleText.of(call.name))=COMMAND', or take it off the list.")
     }
 
-    /// A symbolic link on the way to `name`, or something that is no folder.
+    /// Makes the failure of a path on which `name` is a symbolic link.
     static func link(_ name: String) -> Self {
         Self(
             reason: "it leads through a symbolic link, \(name)",

@@ -1,19 +1,19 @@
-/// The phases of a cleaning, by the names that mPaaS gives them (docs/CLEANER.md).
+/// The phases of a cleaning, with the names that mPaaS gives them (docs/CLEANER.md).
 enum CleaningPhase: String, Codable, CaseIterable, Sendable {
-    /// How much the container uses before.
+    /// Measures the container before the cleaning.
     case preCalculating
     case cleaning
-    /// How much it uses afterwards.
+    /// Measures the container after the cleaning.
     case postCalculating
     case done
 }
 
-/// How far a phase is.
+/// The progress of a phase.
 struct CleaningProgress: Hashable, Sendable {
     let phase: CleaningPhase
-    /// In hundredths. It never goes back, and is 100 only at the end.
+    /// The progress in percent. It never decreases, and reaches 100 only at the end of the phase.
     private(set) var percent = 0
-    /// Parts that take the same share, each of which is done in steps.
+    /// The number of parts, which have equal shares of the phase and consist of steps.
     private let parts: Int
     private var partsDone = 0
 
@@ -22,17 +22,17 @@ struct CleaningProgress: Hashable, Sendable {
         self.parts = max(1, parts)
     }
 
-    /// 0 to 1.0.
+    /// The progress from 0 to 1.
     var fraction: Double { Double(percent) / 100 }
 
-    /// So many of the steps of the part that is being done are done. Returns whether `percent` has changed. A number of
-    /// steps that turns out to be too small does not lead beyond the part.
+    /// Sets the number of completed steps of the current part, and returns true if `percent` has changed. If `steps` is too
+    /// small, the progress stops at the end of the part.
     mutating func advance(to step: Int, of steps: Int) -> Bool {
         let inPart = steps > 0 ? Double(min(max(0, step), steps)) / Double(steps) : 0
         return raise(to: min(99, Int((Double(partsDone) + inPart) / Double(parts) * 100)))
     }
 
-    /// One part is done.
+    /// Completes the current part, and returns true if `percent` has changed.
     mutating func endPart() -> Bool {
         partsDone = min(parts, partsDone + 1)
         return raise(to: min(99, partsDone * 100 / parts))

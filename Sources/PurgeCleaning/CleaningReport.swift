@@ -4,7 +4,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// What a user sees of a cleaning: a bar on a terminal, JSON lines, or plain lines.
+/// The output of a cleaning: a progress bar on a terminal, JSON lines, or plain lines.
 final class CleaningReport {
     private enum Form { case bar, json, plain }
 
@@ -20,7 +20,7 @@ final class CleaningReport {
         form = asJSON ? .json : console.isTerminal && !isDumb ? .bar : .plain
     }
 
-    /// A phase begins, or has come further.
+    /// Shows a phase that begins or has advanced.
     func show(_ progress: CleaningProgress) throws(CommandFailure) {
         self.progress = progress
         switch form {
@@ -33,7 +33,7 @@ final class CleaningReport {
         try console.flush()
     }
 
-    /// A phase is over; `text` says what it has found.
+    /// Ends a phase; `text` is its result.
     func end(_ progress: CleaningProgress, _ text: String) throws(CommandFailure) {
         if form == .json { return try show(progress) }
         self.progress = nil
@@ -53,15 +53,15 @@ final class CleaningReport {
             ).message)
     }
 
-    /// Above the bar.
+    /// Prints a warning above the bar.
     func warn(_ message: String) {
-        // If the output cannot be written, the next line of it says so.
+        // If the output cannot be written, the next line reports it.
         do throws(CommandFailure) { try clear() } catch {}
         console.warn(message)
         do throws(CommandFailure) { try redraw() } catch {}
     }
 
-    /// Something that would go.
+    /// Shows an entry that would be removed.
     func plan(_ task: Int, path: String, bytes: ByteCount) throws(CommandFailure) {
         if form == .json {
             try console.print(JSONText.encode(PlannedLine(task: task, path: path, bytes: bytes.bytes)))
@@ -71,7 +71,7 @@ final class CleaningReport {
         }
     }
 
-    /// A command that would be run.
+    /// Shows a command that would be run.
     func plan(_ task: Int, _ call: CleaningCall, _ command: String) throws(CommandFailure) {
         if form == .json {
             try console.print(JSONText.encode(PlannedLine(task: task, hook: call.name, command: command)))
@@ -102,13 +102,13 @@ final class CleaningReport {
         try console.print("done: removed \(hundredths / 100).\(decimals) MiB (\(removed.bytes) bytes)")
     }
 
-    /// Takes the bar away until there is more to show: a command may print now.
+    /// Removes the bar until the next output, so that a command can print.
     func clear() throws(CommandFailure) {
         try erase()
         try console.flush()
     }
 
-    /// The same for good.
+    /// Removes the bar for good.
     func close() throws(CommandFailure) {
         progress = nil
         try clear()
@@ -117,7 +117,7 @@ final class CleaningReport {
 
 extension CleaningReport {
     private static let barWidth = 40
-    /// The phase and the progress in numbers, and the last column.
+    /// The columns for the phase, the percentage and the margin.
     private static let besideBar = 24
 
     private func line(_ text: String) throws(CommandFailure) {
@@ -143,7 +143,8 @@ extension CleaningReport {
         let cells = bar.text(
             Int64(progress.percent), of: 100, width: max(0, min(Self.barWidth, columns - Self.besideBar)))
         let percent = HelpText.aligned("\(progress.percent)", 3) + " %"
-        // Where there is no room for a bar. Nothing may reach the next line, where it would stay.
+        // Without room for a bar, only the percentage is shown. The line must not wrap, because the wrapped part could not be
+        // erased.
         let text = cells.isEmpty ? percent : "\(HelpText.padded(progress.phase.rawValue, 16))\(cells) \(percent)"
         try console.write("\r\(text.prefix(max(0, columns - 1)))\u{1B}[K")
         isDrawn = true

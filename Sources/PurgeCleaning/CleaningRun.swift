@@ -4,7 +4,7 @@ import PurgeContainers
 import PurgeModel
 import PurgeSystem
 
-/// One `purgefs clean`, from the first phase to the last.
+/// The execution of a `purgefs clean`, from the first phase to the last.
 final class CleaningRun {
     private let tasks: [CleaningTask]
     private let hooks: CleaningHooks
@@ -12,9 +12,9 @@ final class CleaningRun {
     private let report: CleaningReport
     private var progress: CleaningProgress
     private var failed = 0
-    /// What goes, with --dry-run.
+    /// The paths that --dry-run has already listed.
     private var planned: Set<[RawText]> = []
-    /// The signal that ends it.
+    /// The signal that ends the cleaning.
     private var signal: Int32?
 
     init(_ tasks: [CleaningTask], _ hooks: CleaningHooks, _ container: CleanedContainer, _ report: CleaningReport) {
@@ -22,7 +22,7 @@ final class CleaningRun {
         progress = CleaningProgress(.cleaning, parts: tasks.count)
     }
 
-    /// The exit status. Signals that would end this process are blocked, and looked for between two steps.
+    /// Returns the exit status. Signals that would end this process are blocked, and polled between steps.
     func run() throws(CommandFailure) -> Int32 {
         do throws(Errno) { _ = try System.block(SignalSet.ending.union(SignalSet(SIGCHLD))) } catch {
             throw CommandFailure("cannot clean", path: "signals", error)
@@ -59,7 +59,7 @@ final class CleaningRun {
         if goesOn { try report.done(before: before, after: after, failed: failed) }
     }
 
-    /// What the files of the container use.
+    /// Returns the bytes that the files of the container use.
     private func measure(_ phase: CleaningPhase) throws(CommandFailure) -> ByteCount {
         try container.with { (folder, control) throws(CommandFailure) in
             let expected = Int(clamping: try control.fileCount())
@@ -82,7 +82,7 @@ final class CleaningRun {
         }
     }
 
-    /// Everything in a container.
+    /// Walks over everything in a container.
     private func walk(
         _ folder: any CleanableFolder, _ visit: @escaping (CleaningWalk.Step) -> Bool
     ) throws(CommandFailure) -> CleaningWalk.Faults {
@@ -99,7 +99,7 @@ final class CleaningRun {
     }
 }
 
-// Carrying out the tasks. The container is open for those with a path that follow each other, and not for a hook.
+// Carries out the tasks. The container stays open for consecutive tasks with a path, but is closed for hooks.
 extension CleaningRun {
     private func carryOutAll() throws(CommandFailure) {
         var next = 0
@@ -130,7 +130,7 @@ extension CleaningRun {
                 }
             }
         } catch {
-            // The store may have been mounted meanwhile, by a hook for example. The other tasks are still carried out.
+            // The store may have been mounted meanwhile, for example by a hook. The remaining paths fail, and the list goes on.
             guard next < paths.endIndex, error.status == ExitStatus.failed else { throw error }
             report.warn(error.message)
             for index in next..<paths.endIndex {
@@ -144,7 +144,7 @@ extension CleaningRun {
 
     private func show(_ outcome: CleaningOutcome) throws(CommandFailure) {
         if outcome.failure != nil { failed += 1 }
-        // Of what a signal has interrupted only the end is told.
+        // An interrupted step is not reported on its own: the end of the run is.
         if goesOn { try report.show(outcome) }
     }
 
@@ -163,7 +163,7 @@ extension CleaningRun {
             let start = try cleaning.start(in: container)
             if case .missing = start { outcome.isMissing = true }
             var steps = 0
-            // What cannot be reached is named when it cannot be removed.
+            // Errors of the counting walk are ignored: the removing walk meets and reports them.
             _ = try cleaning.walk(start) { _ in
                 steps += 1
                 return self.goesOn
@@ -209,7 +209,7 @@ extension CleaningRun {
     }
 }
 
-// What would be done.
+// The dry run.
 extension CleaningRun {
     private func plan() throws(CommandFailure) {
         var total = CountedBytes()
@@ -228,7 +228,7 @@ extension CleaningRun {
         if goesOn { try report.planned(files: total.files, bytes: total.bytes, calls: calls) }
     }
 
-    /// How many commands would be run: one, or none.
+    /// Plans a call, and returns the number of commands that would run: one or none.
     private func plan(_ call: CleaningCall, _ task: Int) throws(CommandFailure) -> Int {
         guard let command = hooks.command(for: call) else {
             var outcome = CleaningOutcome(task: task, .call(call))
@@ -251,7 +251,7 @@ extension CleaningRun {
             if case .missing = start { outcome.isMissing = true }
             let faults = try cleaning.walk(start) { step in
                 let path = cleaning.path(of: step, from: start)
-                // What an earlier task takes is gone by then.
+                // An earlier task would have removed this entry by then.
                 if self.planned.insert(path).inserted { found.append((PathCleaning.plainText(path), step.entry)) }
                 return self.goesOn
             }

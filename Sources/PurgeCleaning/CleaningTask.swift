@@ -1,34 +1,34 @@
 import PurgeModel
 
-/// One task of a cleaner's list (docs/CLEANER.md).
+/// A task of a cleaner's list (docs/CLEANER.md).
 enum CleaningTask: Hashable, Sendable {
-    /// What is at `path` goes or, with `entries`, only what matches one of these patterns in that folder. As they are
-    /// written in the list: `CleaningPath` and `EntryPattern` say whether they are permitted.
+    /// Removes the entry at `path` or, with `entries`, only the entries in that folder that match one of these patterns. The
+    /// texts are as written in the list: `CleaningPath` and `EntryPattern` validate them.
     case remove(path: String, entries: [String]?)
-    /// Class methods are called, one after the other.
+    /// Calls class methods, one after the other.
     case call(type: String, selectors: [String])
 }
 
-/// Why a path or a pattern of a task is not accepted: it might lead out of the container, or means nothing.
+/// The reason why a task's path or pattern is refused: it might lead out of the container, or has no meaning.
 enum CleaningRefusal: Error, Hashable, Sendable {
     case empty
     case absolute
-    /// It has a `..`.
+    /// The path contains `..`.
     case goesUp
-    /// It has a zero byte, which no name can have.
+    /// The path contains a zero byte, which no file name can have.
     case hasZero
-    /// It leads to files that are not the app's.
+    /// The path leads to files that do not belong to the app.
     case reserved
-    /// A path without entries that names the whole container.
+    /// A path without entries names the whole container.
     case everything
 }
 
-/// The path of a task: names below the container, byte for byte.
+/// A validated path of a task: names below the container, byte for byte.
 struct CleaningPath: Hashable, Sendable {
     let names: [[UInt8]]
 
-    /// Slashes at the end, repeated ones and `.` do not count. `reserved` is the name of what is at the root of a
-    /// container and is not the app's.
+    /// Parses a path, and ignores trailing and repeated slashes and `.`. `reserved` is the name at the container's root that does
+    /// not belong to the app.
     init(_ text: String, reserved: String) throws(CleaningRefusal) {
         names = try Self.names(text)
         if let first = names.first, first.elementsEqual(reserved.utf8) { throw .reserved }
@@ -44,14 +44,14 @@ struct CleaningPath: Hashable, Sendable {
         return names.filter { !$0.elementsEqual(".".utf8) }
     }
 
-    /// Whether it is a folder that every container has: it is emptied, and stays.
+    /// True for a folder that every container has. Cleaning empties it without removing it.
     var isOfTheLayout: Bool { StandardFolders.include(names) }
 
     var bytes: [UInt8] { Array(names.joined(separator: [UInt8(ascii: "/")])) }
 }
 
-/// A pattern for names below the path of a task. `*` stands for any bytes of one name, even none; nothing else is
-/// special. With slashes in it, each part is for the names one level further down.
+/// A pattern for names below the path of a task. `*` matches any bytes within a name, including none; nothing else is special.
+/// Each part of a pattern with slashes matches the names one level further down.
 struct EntryPattern: Hashable, Sendable {
     fileprivate let parts: [[UInt8]]
 
@@ -60,17 +60,17 @@ struct EntryPattern: Hashable, Sendable {
         guard !parts.isEmpty else { throw .empty }
     }
 
-    /// Everything in a folder.
+    /// The pattern that matches everything in a folder.
     static let all = EntryPattern(parts: [[star]])
 
     private init(parts: [[UInt8]]) { self.parts = parts }
 
     private static let star = UInt8(ascii: "*")
 
-    /// Whether a name matches one part of a pattern. Takes at most as many steps as both are long, multiplied.
+    /// Returns true if a name matches one part of a pattern. The cost is at most the product of their lengths.
     static func matches(_ name: [UInt8], _ part: [UInt8]) -> Bool {
         var (at, next) = (0, 0)
-        // Where the last `*` was, and how much of the name it stands for so far.
+        // The last `*`, and the end of the bytes that it matches so far.
         var last: (star: Int, end: Int)?
         while at < name.count {
             if next < part.count, part[next] == star {
@@ -89,9 +89,9 @@ struct EntryPattern: Hashable, Sendable {
     }
 }
 
-/// What a task takes below a folder.
+/// The entries below a folder that a task removes.
 struct EntrySelection: Hashable, Sendable {
-    /// The parts of each pattern that are still to be matched.
+    /// The remaining parts of each pattern.
     private let patterns: [ArraySlice<[UInt8]>]
 
     init(_ patterns: [EntryPattern]) { self.patterns = patterns.map { $0.parts[...] } }
@@ -100,9 +100,9 @@ struct EntrySelection: Hashable, Sendable {
 
     enum Verdict: Hashable, Sendable {
         case stays
-        /// With everything in it.
+        /// The entry is removed with everything in it.
         case goes
-        /// It stays, and in it this may go, if it is a folder.
+        /// The entry stays. If it is a folder, the selection applies to its content.
         case mayHold(EntrySelection)
     }
 

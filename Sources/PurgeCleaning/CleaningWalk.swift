@@ -3,26 +3,26 @@ import PurgeContainers
 import PurgeModel
 import PurgeSystem
 
-/// Visits what a selection takes below a folder, a folder after everything in it. The folders that every container has stay.
-/// It keeps one folder open for each level.
+/// Visits the selected entries below a folder, each folder after its content. Folders that every container has are not visited.
+/// The walk keeps one folder open for each level.
 struct CleaningWalk {
-    /// Something that goes.
+    /// An entry to be removed.
     struct Step {
         let entry: CleanableEntry
         let folder: any CleanableFolder
         fileprivate let levels: [Level]
 
-        /// The names from where the walk began.
+        /// The names from the start of the walk to this entry.
         var path: [RawText] { levels.path(to: entry) }
     }
 
-    /// Something that could not be reached or removed.
+    /// An entry that could not be reached or removed.
     struct Fault {
         let path: [RawText]
         let error: Errno
     }
 
-    /// What could not be done.
+    /// The faults of a walk.
     struct Faults {
         fileprivate(set) var first: Fault?
         fileprivate(set) var count = 0
@@ -32,26 +32,26 @@ struct CleaningWalk {
         let folder: any CleanableFolder
         let entry: CleanableEntry?
         var entries: [CleanableEntry]
-        /// The first that has not been visited yet.
+        /// The index of the first entry that has not been visited yet.
         var next = 0
-        /// nil if everything goes, the folder too.
+        /// The selection within this folder; nil if the folder goes with everything in it.
         let selection: EntrySelection?
-        /// Whether something in it could not be done.
+        /// True if anything in this folder has failed.
         var hasFault = false
     }
 
-    /// Where it begins: the names from the container down to that folder.
+    /// The names from the container to the folder where the walk starts.
     private let place: [[UInt8]]
     private var levels: [Level] = []
     private var faults = Faults()
-    /// Visits a step, and returns whether the walk goes on.
+    /// Visits a step, and returns false to end the walk.
     private let visit: (Step) throws(Errno) -> Bool
 
     private init(at place: [[UInt8]], _ visit: @escaping (Step) throws(Errno) -> Bool) {
         (self.place, self.visit) = (place, visit)
     }
 
-    /// What a selection takes in a folder, which is at `place`. Returns what could not be done.
+    /// Visits the entries of a folder at `place` that a selection includes, and returns the faults.
     static func walk(
         _ folder: any CleanableFolder, at place: [[UInt8]], _ selection: EntrySelection,
         _ visit: @escaping (Step) throws(Errno) -> Bool
@@ -63,7 +63,7 @@ struct CleaningWalk {
         return walk.faults
     }
 
-    /// One entry of a folder, and everything in it.
+    /// Visits one entry of a folder and everything in it, and returns the faults.
     static func walk(
         _ entry: CleanableEntry, in folder: any CleanableFolder, at place: [[UInt8]],
         _ visit: @escaping (Step) throws(Errno) -> Bool
@@ -98,20 +98,20 @@ struct CleaningWalk {
         }
     }
 
-    /// The entries of a folder come next.
+    /// Descends into a folder, whose entries come next.
     private mutating func enter(_ entry: CleanableEntry, _ selection: EntrySelection?, _ level: Level) {
         do throws(Errno) {
             let folder = try level.folder.folder(entry.name)
             let entries = try folder.entries()
             levels.append(Level(folder: folder, entry: entry, entries: entries, selection: selection))
         } catch .noEntry {
-            // Somebody else has removed it.
+            // Another process has removed it.
         } catch let error where error == .notDirectory || error == Errno(ELOOP) {
             again(entry, level, error)
         } catch { note(error, entry) }
     }
 
-    /// A folder has become something else since it was listed. That is looked at once more.
+    /// Retries an entry once that was a folder when it was listed and is none now.
     private mutating func again(_ old: CleanableEntry, _ level: Level, _ error: Errno) {
         do throws(Errno) {
             let entry = try level.folder.entry(old.name)
@@ -120,7 +120,7 @@ struct CleaningWalk {
         } catch .noEntry {} catch { note(error, old) }
     }
 
-    /// Returns false if the walk is over. `isFaulty` is whether something in this folder could not be done.
+    /// Visits an entry and returns false if the walk is over. `isFaulty` is true if anything in this folder has failed.
     private mutating func take(
         _ entry: CleanableEntry, in folder: any CleanableFolder, isFaulty: Bool = false
     ) -> Bool {
@@ -129,7 +129,7 @@ struct CleaningWalk {
         } catch .noEntry {
             return true
         } catch {
-            // What is left in a folder has been noted already, if there is a fault in it.
+            // A fault inside the folder is already noted, and explains why it is not empty.
             if error != .notEmpty || !isFaulty { note(error, entry) }
             return true
         }
@@ -141,7 +141,7 @@ struct CleaningWalk {
         noteFault()
     }
 
-    /// In the innermost folder.
+    /// Marks the innermost folder.
     private mutating func noteFault() { if let last = levels.indices.last { levels[last].hasFault = true } }
 
     private func stays(_ folder: CleanableEntry) -> Bool {
@@ -155,20 +155,20 @@ extension [CleaningWalk.Level] {
     fileprivate func path(to entry: CleanableEntry) -> [RawText] { compactMap { $0.entry?.name } + [entry.name] }
 }
 
-/// Charged bytes of files, each counted once.
+/// Charged bytes of files; a hard-linked file counts once.
 struct CountedBytes {
     private(set) var bytes = ByteCount.zero
     private(set) var files = 0
-    /// Of files with several names, those that have been seen.
+    /// The number of names seen so far, by inode, of hard-linked files.
     private var seen: [UInt64: UInt64] = [:]
 
-    /// A file of a container: it counts with its first name.
+    /// Adds a file of the container. A hard-linked file counts at its first name.
     mutating func addUse(_ entry: CleanableEntry) {
         guard entry.kind == .other, note(entry) == 1 else { return }
         (files, bytes) = (files + 1, bytes + entry.bytes)
     }
 
-    /// What goes: its bytes come back with its last name.
+    /// Adds a file to be removed. The bytes of a hard-linked file are freed with its last name.
     mutating func addLoss(_ entry: CleanableEntry) {
         guard entry.kind != .folder else { return }
         files += 1

@@ -4,7 +4,7 @@ import PurgeContainers
 import PurgeModel
 import PurgeSystem
 
-/// A task with a path: finds what it takes, and removes it.
+/// A task with a path: finds the entries to remove and walks over them.
 struct PathCleaning {
     typealias Failure = CleaningOutcome.Failure
 
@@ -26,16 +26,16 @@ struct PathCleaning {
         self.patterns = entries == nil ? nil : patterns
     }
 
-    /// Where the walk begins.
+    /// The start of the walk.
     enum Start {
         case missing
-        /// A folder that stays, and what goes in it.
+        /// A folder that stays, and the selection of entries in it to remove.
         case folder(any CleanableFolder, EntrySelection)
-        /// It goes as a whole.
+        /// An entry that is removed as a whole.
         case entry(CleanableEntry, in: any CleanableFolder)
     }
 
-    /// Walks down from the container, through folders only.
+    /// Descends from the container to the start of the walk, through folders only.
     func start(in container: any CleanableFolder) throws(Failure) -> Start {
         var folder = container
         var above: [RawText] = []
@@ -61,7 +61,7 @@ struct PathCleaning {
         return .folder(inner, EntrySelection(patterns ?? [.all]))
     }
 
-    /// nil if it is not there.
+    /// Returns nil if the folder does not exist.
     private func descend(
         from folder: any CleanableFolder, to name: RawText, _ path: [RawText]
     ) throws(Failure) -> (any CleanableFolder)? {
@@ -76,19 +76,19 @@ struct PathCleaning {
         } catch { throw Failure(error, at: path) }
     }
 
-    /// Without openat2(2) a link to a folder is ENOTDIR.
+    /// Returns true if a name is a symbolic link. Without openat2(2), opening a link to a folder fails with ENOTDIR.
     private func isLink(_ name: RawText, in folder: any CleanableFolder) -> Bool {
         do throws(Errno) { return try folder.entry(name).kind == .link } catch { return false }
     }
 
     private static func raw(_ name: [UInt8]) -> RawText { name.map { CChar(bitPattern: $0) } + [0] }
 
-    /// The path of a step in the container.
+    /// Returns the path of a step in the container.
     func path(of step: CleaningWalk.Step, from start: Start) -> [RawText] {
         place(of: start).map(Self.raw) + step.path
     }
 
-    /// The names of the folder in which a walk begins.
+    /// Returns the names of the folder in which the walk begins.
     private func place(of start: Start) -> [[UInt8]] {
         if case .entry = start { path.names.dropLast() } else { path.names }
     }
@@ -99,7 +99,7 @@ struct PathCleaning {
 }
 
 extension PathCleaning {
-    /// Visits what goes, and returns what could not be reached or removed.
+    /// Visits the entries to remove, and returns the faults.
     func walk(
         _ start: Start, _ visit: @escaping (CleaningWalk.Step) throws(Errno) -> Bool
     ) throws(Failure) -> CleaningWalk.Faults {
@@ -121,7 +121,7 @@ extension CleaningOutcome.Failure {
         self.init(reason: place + Self.words(error), advice: Self.advice(error))
     }
 
-    /// Of everything that could not be done.
+    /// Makes a failure from the first fault and the number of others; nil without faults.
     init?(_ faults: CleaningWalk.Faults) {
         guard let first = faults.first else { return nil }
         self.init(first.error, at: first.path)

@@ -1,17 +1,18 @@
-/// What a property list looks like before it is decoded. The decoder calls itself for each level, and ends the process when the
-/// stack is full: so lists in XML have a limit, and other forms of text that it knows are refused. To be dropped when it has a
-/// limit of its own.
+/// Checks the shape of a property list before it is decoded. Foundation's decoder recurses for each level, and the process dies
+/// when the stack overflows. So the depth of XML lists is limited, and the decoder's other text formats are refused. Remove this
+/// when the decoder limits its depth.
 enum PropertyListShape {
-    /// A cleaner's list has five levels.
+    /// The maximum depth; a cleaner's list has five levels.
     private static let limit = 32
     private static let beginnings = ["<?xml", "<!DOCTYPE", "<!--", "<plist"].map { Array($0.utf8) }
 
-    /// Its head, one object, where that is, and its end.
+    /// The sizes of the header, one object, its offset, and the trailer.
     private static let smallestBinary = 8 + 1 + 1 + 32
 
-    /// For a binary list the decoder comes back to us with each level, so that it cannot be too deep.
+    /// Throws if a list is too deep or in another format. A binary list needs no check, because its decoder calls
+    /// `PropertyListValue` at each level.
     static func check(_ bytes: [UInt8]) throws(CleaningList.Fault) {
-        // Any other file that begins like one is text to the decoder.
+        // The decoder treats a shorter file with this beginning as text.
         if bytes.starts(with: "bplist00".utf8), bytes.count >= smallestBinary { return }
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let text = bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...]
@@ -28,7 +29,7 @@ enum PropertyListShape {
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
             rest = rest[start...].dropFirst()
             if let (start, end) = ends.first(where: { rest.starts(with: $0.start.utf8) }) {
-                // The end has no character in common with the beginning: `<!-->` is not a whole comment.
+                // The end marker must not overlap the start marker: `<!-->` is not a complete comment.
                 rest = rest.dropFirst(start.utf8.count).after(end)
             } else if rest.first == UInt8(ascii: "/") {
                 depth = max(0, depth - 1)
@@ -41,14 +42,14 @@ enum PropertyListShape {
         return false
     }
 
-    /// What is no element, after its first character, and what ends it.
+    /// Markup other than elements: the text after `<`, and the text that ends it.
     private static let ends = [("!--", "-->"), ("![CDATA[", "]]>"), ("?", "?>"), ("!", ">")].map {
         (start: $0.0, end: $0.1)
     }
 }
 
 extension ArraySlice<UInt8> {
-    /// What follows the first `text`; nothing if it is not there.
+    /// Returns the bytes after the first `text`; nothing if it does not occur.
     fileprivate func after(_ text: String) -> ArraySlice<UInt8> {
         let text = Array(text.utf8)
         var rest = self

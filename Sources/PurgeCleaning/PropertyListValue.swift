@@ -1,15 +1,15 @@
 import FoundationEssentials
 import Synchronization
 
-/// What a property list has in it, as far as a cleaner's list needs it.
+/// The values of a property list, as far as a cleaner's list needs them.
 indirect enum PropertyListValue: Decodable {
     case string(String)
     case array([PropertyListValue])
     case dictionary([String: PropertyListValue])
-    /// Anything else, in words.
+    /// Any other value, described in words.
     case other(String)
 
-    /// In a message: `a string`.
+    /// The kind of value for a message, such as `a string`.
     var inWords: String {
         switch self {
         case .string: "a string"
@@ -19,14 +19,14 @@ indirect enum PropertyListValue: Decodable {
         }
     }
 
-    /// Any property list, XML or binary. Throws DecodingError.
+    /// Decodes a property list, XML or binary. Throws DecodingError.
     static func decode(_ bytes: [UInt8]) throws -> PropertyListValue {
         let decoder = PropertyListDecoder()
         if let key = Budget.key { decoder.userInfo[key] = Budget() }
         return try decoder.decode(PropertyListValue.self, from: Data(bytes))
     }
 
-    /// Why it could not be decoded, if that is known.
+    /// Returns the reason why decoding failed, if known.
     static func reason(of error: any Error) -> String? {
         guard case .dataCorrupted(let context)? = error as? DecodingError else { return nil }
         guard let cause = context.underlyingError else { return context.debugDescription }
@@ -62,7 +62,7 @@ indirect enum PropertyListValue: Decodable {
         return .other(kinds.first { unlessMismatch($0.1) != nil }?.0 ?? "something else")
     }
 
-    /// nil if the value is of another type.
+    /// Returns nil if the value has another type.
     private static func unlessMismatch<Value>(_ body: () throws -> Value) -> Value? {
         do { return try body() } catch { return nil }
     }
@@ -74,10 +74,10 @@ indirect enum PropertyListValue: Decodable {
         init?(intValue: Int) { nil }
     }
 
-    /// How many values a list may have.
+    /// The remaining number of values that a list may have.
     private final class Budget: Sendable {
         static let key = CodingUserInfoKey(rawValue: "budget")
-        /// A dictionary of arrays of tasks, and what is in a task.
+        /// The depth of a dictionary of arrays of tasks with their members.
         static let depth = 6
         private let left = Atomic<Int>(100_000)
 

@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// Finds what needs a developer's attention in a container or a part of it (docs/DIAGNOSIS.md). Entries are added in the order of
+/// Finds the problems of a container, or of a part of it, for a developer (docs/DIAGNOSIS.md). Entries are added in the order of
 /// a walk, each folder before its content.
 struct Diagnosis: Sendable {
     /// The device's time, and the protection class of files without one of their own.
