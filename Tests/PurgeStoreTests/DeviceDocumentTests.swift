@@ -5,11 +5,11 @@ import Testing
 
 @testable import PurgeStore
 
-/// device.json is the device itself.
+/// device.json is the encoded device.
 @Suite struct DeviceDocumentTests {
     private static let id = "3F2504E0-4F89-41D3-9A0C-0305E82C3301"
 
-    /// Every byte.
+    /// The expectation covers every byte.
     @Test func contentOfANewDevice() {
         #expect(
             JSONText.encode(Device(containerID: Self.id), pretty: true) == """
@@ -69,7 +69,7 @@ import Testing
         #expect(try SettingsDocument.settings(from: Array(text.utf8)) == device.asSaved)
     }
 
-    /// A program that edits the file may write its members in another order.
+    /// A program that edits the file may reorder its members.
     @Test func theOrderOfMembersDoesNotMatter() throws {
         let good = JSONText.encode(Device(containerID: Self.id), pretty: true)
         let text = "{\"clockAdvances\": \"1763700000.000000005+12\", \"clock\": 12,\(good.dropFirst())"
@@ -77,7 +77,7 @@ import Testing
         #expect(device.clock == 12 && !device.history.isEmpty)
     }
 
-    /// As many as are remembered.
+    /// The history has the maximum number of remembered advances.
     @Test func theLongestHistoryFits() throws {
         try Scratch.with("history") { scratch in
             var device = Device(containerID: Self.id)

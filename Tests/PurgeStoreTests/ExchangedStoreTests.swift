@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeStore
 
-/// Root makes a store in a folder of an ordinary user, who exchanges it, or a folder in it, before any call.
+/// Root makes a store in an ordinary user's folder, and before each call the user exchanges the store or a folder in it.
 @Suite(.enabled(if: geteuid() == 0, "only root makes things for others"))
 struct ExchangedStoreTests {
     private static let user: uid_t = 65534
@@ -20,7 +20,8 @@ struct ExchangedStoreTests {
         _ = try store.sidecars(making: true)
     }
 
-    /// With `isThere`, the store is an empty directory of the user's, and `exchanged` is a folder that root makes in it.
+    /// Exchanges a directory before each call. With `isThere`, the store is the user's empty directory, and root makes
+    /// `exchanged` in it.
     private func exchange(_ exchanged: String, hasFile: Bool, isThere: Bool) throws {
         try Scratch.with("exchanged") { scratch in
             func place(_ name: String) throws -> String {
@@ -44,7 +45,7 @@ struct ExchangedStoreTests {
                 ) { try Self.makeStore("\(place)/store") }
                 let harm = try decoy.harm(below: place, isFilled: isThere)
                 #expect(outcome.hits == 1 && harm == nil, "before \(name), call \(index): \(harm ?? "")")
-                // The journal is where the rest of the store is.
+                // The journal must be in the same directory as the rest of the store.
                 for folder in ["store", "decoy"] where !hasFile && Files.exists("\(place)/\(folder)/journal.sqlite") {
                     #expect(Files.exists("\(place)/\(folder)/device.json"), "before \(name), call \(index)")
                 }
@@ -56,13 +57,13 @@ struct ExchangedStoreTests {
         try exchange("store", hasFile: hasFile, isThere: false)
     }
 
-    /// Nothing of root's is given to the owner of the store.
+    /// The owner of the store must not receive anything of root's.
     @Test(arguments: ["store/container", "store/container/Library", "store/extents"])
     func aFolder(_ name: String) throws {
         try exchange(name, hasFile: false, isThere: true)
     }
 
-    /// What root makes belongs to the owner from the beginning.
+    /// Entries that root makes belong to the store's owner from the start.
     @Test func owners() throws {
         try Scratch.with("exchanged") { scratch in
             let store = "\(scratch.path)/store"

@@ -7,7 +7,7 @@ import Testing
 @testable import PurgeStore
 
 struct ExtentRecordTests {
-    /// Gap and length of each run, seven bits a byte, the lowest first.
+    /// The gap and length of each run, as little-endian groups of seven bits.
     static let known: [([Range<Int64>], [UInt8])] = [
         ([], []), ([0..<1], [0, 1]), ([3..<5], [3, 2]), ([0..<1, 2..<4], [0, 1, 1, 2]),
         ([127..<128], [127, 1]), ([128..<129], [0x80, 1, 1]), ([300..<600], [0xAC, 2, 0xAC, 2]),
@@ -32,12 +32,12 @@ struct ExtentRecordTests {
         }
     }
 
-    /// A number that does not end, one without its partner, one too large, a sum too large.
+    /// An unterminated number, a number without its partner, one too large, and a sum too large.
     static let damaged: [[UInt8]] = [
         [0x80], [0, 0x81], [5], [0, 1, 5], [UInt8](repeating: 0x80, count: 12) + [1, 1],
         [UInt8](repeating: 0xFF, count: 9) + [0x7F, 1], [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 1],
         [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01, 1],
-        // Past the end of any file, an empty run, two runs that touch.
+        // A run past the end of any file, an empty run, and two adjacent runs.
         [0x80, 0x80, 0x80, 0x80, 0x10, 1], [0, 0], [3, 1, 0, 1],
     ]
     @Test(arguments: damaged) func refusesWhatItNeverWrote(bytes: [UInt8]) {
@@ -55,7 +55,7 @@ struct ExtentRecordTests {
     }
 }
 
-/// The record of a file in a store, in its attribute or in a sidecar.
+/// The record of a file in a store, in the attribute or in a sidecar.
 struct ExtentRecordStoreTests {
     let directory: TemporaryDirectory
     let store: Store
@@ -136,7 +136,7 @@ struct ExtentRecordStoreTests {
         #expect(try damage() == ExtentDamage(what: what, countsAsFull: false))
     }
 
-    /// What a loss of power can leave counts as full.
+    /// A record that a loss of power can leave counts as full.
     @Test func aSidecarThatIsMissingOrEmpty() throws {
         try Support.Attributes.set(directory["store/container/f"], "user.purgefs.extents", "snone")
         let missing = ExtentDamage(what: "is in a sidecar that is missing, extents/none", countsAsFull: true)
@@ -169,7 +169,7 @@ struct ExtentRecordStoreTests {
         #expect(kind == "bytes" || kind == "2 GiB" || directory.exists("outside"))
     }
 
-    /// A sidecar belongs to a file, or it is reported.
+    /// A sidecar that belongs to no file is reported.
     @Test func straySidecars() throws {
         var record = ExtentRecord(runs: ExtentSet(runs: Self.runs(500)))
         try store.setExtentRecord(&record, of: file.raw, nil)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeStore
 
-/// Stores on file systems that cannot hold one.
+/// File systems that cannot hold a store.
 @Suite(.enabled(if: PrivateMount.isPossible, "needs root or user namespaces to mount"))
 struct FileSystemTests {
     let directory: TemporaryDirectory
@@ -34,8 +34,8 @@ struct FileSystemTests {
         #expect(error.advice.hasPrefix("A store must be writable"))
     }
 
-    /// The journal has kept room for events, as it does on a disk with more than 5 MiB; a second opening finds them. SQLite
-    /// follows all links in the path of a database, so this file system is not a private one, which only a link leads to.
+    /// The journal has reserved room for events, as it does on any disk with more than 5 MiB, and a second opening finds them.
+    /// This test needs a real mount: only a link leads to a private one, and SQLite resolves all links in the path of a database.
     @Test(.enabled(if: geteuid() == 0, "needs root to mount"))
     func theJournalTakesEventsWhenTheDiskIsFull() throws {
         let mount = try BackingDirectory(.tmpfs, in: directory.path, tmpfsSize: "8M")

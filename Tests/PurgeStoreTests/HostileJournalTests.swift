@@ -5,7 +5,7 @@ import Testing
 
 @testable import PurgeStore
 
-/// A journal that an attacker has made: opening it ends, and touches nothing else.
+/// A journal made by an attacker: opening it terminates, and touches nothing else.
 struct HostileJournalTests {
     let directory: TemporaryDirectory
     let path: String
@@ -28,7 +28,7 @@ struct HostileJournalTests {
     private func change(_ sql: String) throws {
         try Database(path: path, flags: 2).execute(sql)  // SQLITE_OPEN_READWRITE
     }
-    /// Opening says that it is damaged, reading too, a repair keeps it aside, and what comes after works.
+    /// Expects that opening and reading report damage, that a repair sets the journal aside, and that the new one works.
     private func isRefusedAndRepaired(keeping events: Int, saying what: String = "the journal is damaged") throws {
         #expect(try opening().what.hasPrefix(what))
         let reading = try storeError { _ = try JournalReader(storePath: directory["s"]).events() }
@@ -65,7 +65,7 @@ struct HostileJournalTests {
     static let odd: [Odd] = ["-journal", "-wal", "-shm"].flatMap { part in
         ["journal.sqlite\(part)", "nowhere", "/etc/hostname", "FIFO", "directory"].map { Odd(part: part, thing: $0) }
     }
-    /// What SQLite keeps beside the journal, and opens only once it writes.
+    /// The files that SQLite keeps beside the journal, and opens only when it writes.
     @Test(arguments: odd) func somethingElseBesideIt(odd: Odd) throws {
         let made =
             switch odd.thing {
@@ -114,7 +114,7 @@ struct HostileJournalTests {
         }
     }
 
-    /// Events that follow would get numbers that no journal may have.
+    /// Such a number leaves no room for the numbers of further events.
     @Test(arguments: [1 << 62, (1 << 61) + 1] as [Int64]) func numbersThatLeaveNoRoom(seq: Int64) throws {
         try change("UPDATE events SET seq = \(seq) WHERE seq = 20")
         #expect(try opening().what == "the journal is damaged: it has an event with the number \(seq)")
@@ -134,7 +134,7 @@ struct HostileJournalTests {
         #expect(try JournalReader(storePath: directory["s"]).events().last?.seq == (1 << 61) + 1)
     }
 
-    /// Anything can be in any column of SQLite.
+    /// Any SQLite column can hold a value of any type.
     @Test func rowsOfWrongTypes() throws {
         let values = ["NULL", "x'00ff'", "'text'", "9e999", "-1.5", "\(Int64.min)", "\(Int64.max)", "zeroblob(50000)"]
         for (index, value) in values.enumerated() {
@@ -152,7 +152,7 @@ struct HostileJournalTests {
 
     @Test func aTextThatIsTooLong() throws {
         try change("UPDATE events SET path = NULL WHERE seq = 20")
-        // This connection has the limit too.
+        // The limit applies to this connection too.
         #expect(throws: DatabaseError.self) { try change("UPDATE events SET path = zeroblob(2000000) WHERE seq = 20") }
     }
 
@@ -168,7 +168,7 @@ struct HostileJournalTests {
         #expect(directory.names(in: "s").contains("journal.sqlite.foreign-1") && !directory.exists("elsewhere"))
     }
 
-    /// In place of the rollback journal a FIFO would have SQLite wait for its other end.
+    /// A FIFO as the rollback journal would make SQLite wait for its other end.
     @Test(arguments: ["fifo", "link"]) func anOddRollbackJournal(kind: String) throws {
         if kind == "fifo" {
             #expect(mkfifo(path + "-journal", 0o600) == 0)
@@ -180,7 +180,7 @@ struct HostileJournalTests {
         if kind == "link" { #expect(try directory.read("elsewhere") == "precious") }
     }
 
-    /// The end of a rollback journal can name a super-journal: SQLite reads that file and removes it.
+    /// A rollback journal can name a super-journal at its end: SQLite reads that file and removes it.
     @Test func aSuperJournalIsNotRemoved() throws {
         try directory.write("precious", to: "elsewhere")
         let live = try Database(path: path, flags: 2)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PurgeStore
 
-/// How long the journal's file gets, and what goes for that.
+/// The bound on the journal's file, and the rows dropped to keep it.
 struct JournalBoundsTests {
     let directory: TemporaryDirectory
     init() throws { directory = try TemporaryDirectory() }
@@ -28,7 +28,7 @@ struct JournalBoundsTests {
         }
     }
 
-    /// Whether in small batches or in large ones, and whatever the names are.
+    /// The bound holds for small and large batches, and for short and long names.
     @Test(arguments: [(7, 40), (300, 40), (20_000, 40), (50, 4000), (400, 16_000)])
     func staysWithinItsSize(batch: Int64, name: Int) throws {
         var journal: Journal? = try opened()
@@ -51,7 +51,7 @@ struct JournalBoundsTests {
         #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
     }
 
-    /// Last uses stay, however small the bound is, and events have half of it beside them.
+    /// Last uses stay however small the bound is, and events still get half of it.
     @Test func eventsHaveRoomBesideLastUses() throws {
         let journal = try opened()
         let files: Int64 = 45_000
@@ -68,13 +68,13 @@ struct JournalBoundsTests {
         #expect(kept.count > 1000 && kept.last == 4000)
         #expect(try journal.lastUses().count == uses.count)
         #expect(try size <= 1 << 19 + 40 * files)
-        // Once the files are gone, the bound is what it was.
+        // Once the files are gone, the full bound applies again.
         try journal.forgetLastUses(of: uses.map(\.inode))
         try journal.append(events(4001...20_000))
         #expect(try size <= 1 << 20)
     }
 
-    /// Samples have a quarter of a small bound.
+    /// Samples get a quarter of a small bound.
     @Test func eventsHaveRoomBesideSamples() throws {
         let journal = try opened()
         try journal.append(Array(repeating: SampleTests.sample, count: 10_000))
@@ -90,7 +90,7 @@ struct JournalBoundsTests {
         #expect(try size <= 1 << 20)
     }
 
-    /// Nothing goes when no more is recorded, also if something was still waiting to be written.
+    /// Turning recording off drops nothing, not even waiting events.
     @Test func recordingEnds() throws {
         let journal = try opened()
         try journal.append(events(1...3000))
@@ -100,7 +100,7 @@ struct JournalBoundsTests {
         #expect(try reader.events().map(\.seq) == Array(1...3001))
     }
 
-    /// A smaller bound makes the file shorter.
+    /// A smaller bound shrinks the file.
     @Test func becomesShorter() throws {
         var journal: Journal? = try opened()
         try journal?.append(events(1...30_000))
@@ -110,7 +110,7 @@ struct JournalBoundsTests {
         #expect(try size <= 1 << 20)
         let kept = try reader.events().map(\.seq)
         #expect(kept.last == 30_000 && kept.count > 1500 && kept == Array((kept.first ?? 0)...30_000))
-        // An index leads only to what is left.
+        // The index refers only to remaining events.
         let path = try #require(try reader.events(.init(limit: 1)).first?.path)
         #expect(try reader.events(.init(.at(path))).first?.path == path)
         journal?.close()
@@ -118,7 +118,7 @@ struct JournalBoundsTests {
         #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
     }
 
-    /// When nearly all have to go, they do not go in the transaction that writes the next event: they stay gone without it.
+    /// When nearly all events must go, they are not dropped in the transaction of the next event, and stay gone without it.
     @Test func whatIsOverTheBoundGoesInSteps() throws {
         let journal = try opened()
         try journal.withDatabase { (database) throws(DatabaseError) in
@@ -158,7 +158,7 @@ struct JournalBoundsTests {
         #expect(try reader.events().map(\.seq) == [8, 9, 10, 11])
     }
 
-    /// With a million events, the file is within its bound, and what has happened to one path is looked up and not searched.
+    /// With a million events the file stays within its bound, and an index finds the events of a path.
     @Test func aMillionEvents() throws {
         let journal = try opened()
         let bounds = JournalBounds(size: ByteCount(64 << 20))

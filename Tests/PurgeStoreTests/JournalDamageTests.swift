@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeStore
 
-/// A mount keeps a damaged journal aside and begins a new one.
+/// A mount sets a damaged journal aside and begins a new one.
 struct JournalDamageTests {
     let directory: TemporaryDirectory
     init() throws { directory = try TemporaryDirectory.withJournal() }
@@ -50,7 +50,7 @@ struct JournalDamageTests {
         }
     }
 
-    /// The file is kept aside as it was, and the new one can be written.
+    /// The damaged file is kept unchanged, and the new one is writable.
     @Test(arguments: Damage.allCases) func isFoundWhenItIsOpened(kind: Damage) throws {
         try damage(kind)
         let before = try content()
@@ -70,7 +70,7 @@ struct JournalDamageTests {
         journal.close()
     }
 
-    /// Something damages it while it is in use: the batch that finds it is not lost.
+    /// The journal is damaged while in use: the batch that meets the damage is not lost.
     @Test func isFoundWhileItIsUsed() throws {
         var journal: Journal? = try open()
         try Database(path: path, flags: 2).execute(  // SQLITE_OPEN_READWRITE
@@ -88,7 +88,7 @@ struct JournalDamageTests {
     }
 
     enum Loss: CaseIterable, Sendable { case removed, replaced, emptied }
-    /// Another program takes the file away while it is in use: what happens from then on is written.
+    /// Another program removes the file while it is in use: later events are still written.
     @Test(arguments: Loss.allCases) func isLostWhileItIsUsed(loss: Loss) throws {
         do {
             let other = try Journal.open(in: try Store.open(directory["other"], creating: true))
@@ -118,7 +118,7 @@ struct JournalDamageTests {
         journal.close()
     }
 
-    /// A full disk leaves no room for the new one: the damaged one is kept aside, and the new one begins once there is room.
+    /// On a full disk, the damaged journal is set aside at once, and the new one begins when there is room.
     @Test func onAFullDisk() throws {
         try directory.makeDirectory("disk")
         try Program.run("mount", "-t", "tmpfs", "-o", "size=4M", "purgefs-test", directory["disk"]).succeeded()
@@ -152,7 +152,7 @@ struct JournalDamageTests {
         journal.close()
     }
 
-    /// A disk that damages the journal again and again is not filled with what is kept.
+    /// The number of kept copies is limited, so that a disk that keeps damaging the journal does not fill up.
     @Test func theNewestThreeAreKept() throws {
         for number in 1...5 {
             try damage(.head)
@@ -166,7 +166,7 @@ struct JournalDamageTests {
         #expect(try content("s/journal.sqlite.damaged-5").prefix(100) != content().prefix(100))
     }
 
-    /// SQLite would write the pages of another database into the journal.
+    /// SQLite would replay the pages of another database into the journal.
     @Test func aLogOfAnotherDatabase() throws {
         let live = try Database(path: directory["s/journal.sqlite.foreign"], flags: 6)  // READWRITE, CREATE
         try live.execute("PRAGMA journal_mode = WAL; CREATE TABLE t(a); INSERT INTO t VALUES(1)")
@@ -182,7 +182,7 @@ struct JournalDamageTests {
         withExtendedLifetime(live) {}
     }
 
-    /// What was never a journal, or is one of a newer version, is left alone.
+    /// A foreign database and a journal of a newer version are left alone.
     @Test(arguments: ["PRAGMA application_id = 1", "PRAGMA user_version = 9"])
     func whatIsNotOurs(sql: String) throws {
         try Database(path: path, flags: 2).execute(sql)
@@ -202,7 +202,7 @@ struct JournalDamageTests {
         #expect(try content() == before)
     }
 
-    /// Damage that is found by asking for the last mount: a new journal tells of none.
+    /// Asking for the last mount can discover damage. The new journal knows of no mount.
     @Test func theLastMountOfADamagedJournal() throws {
         let journal = try open()
         try journal.append([Event(seq: 5001, type: .mount)])
@@ -212,7 +212,7 @@ struct JournalDamageTests {
         ).succeeded()
         let number = try #require(Int(page.filter(\.isNumber)))
         try overwrite("s/journal.sqlite", at: (number - 1) * 4096, count: 100)
-        // So that the other connection reads it again.
+        // This makes the other connection read the schema again.
         try Database(path: path, flags: 2).execute("PRAGMA schema_version = 99")
         #expect(try !journal.endsWithinAMount())
         #expect(journal.takeDamage().count == 1)
@@ -220,7 +220,7 @@ struct JournalDamageTests {
         journal.close()
     }
 
-    /// What told of the mount may be gone: a journal that was not closed tells that it has not ended.
+    /// The event of the mount may be gone: a journal that was not closed shows that the mount has not ended.
     @Test func theLastMountWhoseBeginningIsGone() throws {
         for isEmpty in [false, true] {
             let name = isEmpty ? "empty" : "killed"
@@ -238,7 +238,7 @@ struct JournalDamageTests {
                 }
                 withExtendedLifetime(journal) {}
             }
-            // Once it has been closed, it says nothing more.
+            // After it has been closed, it says nothing more.
             for isFirst in [true, false] {
                 let journal = try Journal.open(
                     in: try Store.open(directory[name], creating: false), replacingDamaged: true)
@@ -248,7 +248,7 @@ struct JournalDamageTests {
         }
     }
 
-    /// However long the journal is, a mount need not read it for this.
+    /// The look-up uses an index, so that a mount does not read a long journal.
     @Test(arguments: ["mount", "unmount"]) func theLastMountIsLookedUp(type: String) throws {
         let journal = try open()
         let plan = try journal.withDatabase { (database) throws(DatabaseError) in

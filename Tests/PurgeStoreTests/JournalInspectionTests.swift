@@ -90,7 +90,7 @@ struct JournalInspectionTests {
         #expect(try sequences() == Array(1...5000))
     }
 
-    /// SQLite would take over its write-ahead log.
+    /// SQLite would replay the write-ahead log of the foreign database.
     @Test func leavesTheLogOfAForeignDatabase() throws {
         try directory.removeFile("s/journal.sqlite")
         do {
@@ -113,7 +113,7 @@ struct JournalInspectionTests {
         #expect(try problems() == [])
     }
 
-    /// However often the journal is damaged, what is not ours is not removed.
+    /// However often the journal is damaged, foreign databases are not removed.
     @Test func neverRemovesWhatIsNotOurs() throws {
         func content(_ name: String) throws -> [UInt8] { try FileDescriptor.open(directory[name], O_RDONLY).readAll() }
         for number in 1...5 {

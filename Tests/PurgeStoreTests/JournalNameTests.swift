@@ -3,7 +3,7 @@ import Testing
 
 @testable import PurgeStore
 
-/// What the journal knows of one name, forwards and backwards.
+/// Queries of the journal about a single name, in both directions.
 struct JournalNameTests {
     typealias Query = JournalReader.Query
     let directory: TemporaryDirectory
@@ -54,7 +54,7 @@ struct JournalNameTests {
         #expect(try reader.paths(near: "zz", backwards: false, limit: 9) == [])
     }
 
-    /// However many events there are: no table is scanned, and nothing is sorted.
+    /// No query scans a table or sorts, whatever the number of events.
     @Test(arguments: [
         (Query(.at("b")), "events_path (path=? AND rowid>? AND rowid<?)"),
         (Query(.at("b"), [.purge, .mark]), "events_path (path=? AND rowid>? AND rowid<?)"),

@@ -3,7 +3,7 @@ import PurgeSystem
 
 @testable import PurgeStore
 
-/// Where in the file of a journal a page in the middle of the events is, which has rows and is not one of an index.
+/// Returns the file offset of a leaf page of the events table, in the middle of the table.
 func offsetOfAPageOfEvents(in path: String) throws -> Int64 {
     let page = try Database(path: path, flags: 1).number(  // SQLITE_OPEN_READONLY
         """

@@ -33,7 +33,7 @@ struct JournalReaderTests {
         #expect(try JournalReader(storePath: directory["s"]).events() == Self.events)
     }
 
-    /// What it left half done is rolled back, though the reader was there before.
+    /// A half-finished transaction is rolled back, even for a reader that was open before it.
     @Test func aWriterIsKilledBetweenTwoReads() throws {
         let journal = try Journal.open(in: store)
         try journal.append(Self.events)
@@ -123,8 +123,8 @@ struct JournalReaderTests {
         #expect(error.path == directory["s/journal.sqlite"])
     }
 
-    /// The files of a writer that was killed are what is in the page cache at that moment; here, amid a
-    /// transaction that does not fit SQLite's memory.
+    /// Copies the files as the page cache has them when a writer is killed. Here the writer is within a transaction that exceeds
+    /// SQLite's memory.
     @Test func takesBackWhatAKilledWriterLeft() throws {
         let journal = try Journal.open(in: store)
         try journal.append(Self.events)
@@ -149,7 +149,7 @@ struct JournalReaderTests {
         #expect(try JournalReader(storePath: directory["killed"]).events(.init(after: 4)).map(\.seq) == [5, 6])
     }
 
-    /// A reader that pauses in the middle does not stop the writer once it has released its lock.
+    /// A reader that pauses during a visit has released its lock and does not block the writer.
     @Test func aReaderIsNotInTheWayForLong() throws {
         let journal = try Journal.open(in: store)
         try journal.append(Self.events)

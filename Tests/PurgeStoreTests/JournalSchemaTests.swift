@@ -5,7 +5,7 @@ import Testing
 
 @testable import PurgeStore
 
-/// A journal whose schema is not what purgefs has made.
+/// A journal with a schema that purgefs did not make.
 struct JournalSchemaTests {
     let directory: TemporaryDirectory
     init() throws {
@@ -22,7 +22,7 @@ struct JournalSchemaTests {
     }
     private var reader: JournalReader { get throws { try JournalReader(storePath: directory["s"]) } }
 
-    /// Entries of an index that lead to other events are damage, not an answer.
+    /// Index entries that lead to other events count as damage, and are never returned as an answer.
     @Test func anIndexThatDoesNotFitIsDamage() throws {
         try Database(path: directory["s/journal.sqlite"], flags: 2).execute(  // SQLITE_OPEN_READWRITE
             """

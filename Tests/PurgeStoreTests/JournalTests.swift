@@ -56,7 +56,7 @@ struct JournalTests {
         #expect(try JournalReader(storePath: directory["store"]).events().map(\.type) == [.purge, .unmount])
     }
 
-    /// The disk may fail in the last step of a commit, when the events are already there: they are written again.
+    /// The disk may fail in the last step of a commit, after the events are stored: they are written again.
     @Test func takesEventsThatAreThereAlready() throws {
         let journal = try Journal.open(in: store)
         try journal.append([Self.purge])
@@ -96,7 +96,7 @@ struct JournalTests {
 }
 
 extension TemporaryDirectory {
-    /// With a store, `s`, whose journal has 5000 events and a last use.
+    /// Makes a directory with a store `s`, whose journal has 5000 events and one last use.
     static func withJournal() throws -> TemporaryDirectory {
         let directory = try TemporaryDirectory()
         let journal = try Journal.open(in: try Store.open(directory["s"], creating: true))

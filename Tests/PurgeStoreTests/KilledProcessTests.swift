@@ -4,9 +4,9 @@ import Testing
 
 @testable import PurgeStore
 
-/// A process that is ended by a signal while it writes.
+/// A process killed by a signal while it writes.
 struct KilledProcessTests {
-    /// Microseconds to live after the store has been opened.
+    /// The arguments are the microseconds until the signal, counted from the opening of the store.
     @Test(arguments: [500, 3000, 10_000, 40_000, 90_000]) func leavesAWholeStore(life: UInt32) async throws {
         let directory = try TemporaryDirectory()
         let path = directory["s"]
@@ -19,7 +19,7 @@ struct KilledProcessTests {
             while true {
                 settings.boots += 1
                 let first = journal.lastSequence + 1
-                // A batch carries its size, so that a part of it would show.
+                // Each batch carries its size, which would reveal a partial one.
                 try journal.append((first..<(first + 7)).map { Event(seq: $0, type: .mark, reason: "\(first)") })
                 try journal.saveLastUses([
                     .init(inode: 1, birth: settings.boots, lastUse: Instant(nanoseconds: settings.boots))
@@ -33,7 +33,7 @@ struct KilledProcessTests {
         #expect(events.map(\.seq) == Array(0..<Int64(events.count)).map { $0 + 1 })
         let store = try Store.open(path, creating: false)
         #expect(try Journal.open(in: store).lastSequence == Int64(events.count))
-        // Batch n is written before the settings of boot n + 1, and those before batch n + 1.
+        // Batch n is written before the settings of boot n + 1, and these before batch n + 1.
         let boots = try store.loadSettings().boots
         #expect([boots, boots - 1].contains(Int64(events.count) / 7))
     }

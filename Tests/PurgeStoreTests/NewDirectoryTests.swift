@@ -6,7 +6,7 @@ import Testing
 struct NewDirectoryTests {
     private static let user: uid_t = 65534
 
-    /// A directory that root works in for somebody else.
+    /// Makes a directory of another user, in which root works.
     private func makeOthers(_ path: String) throws {
         try Files.makeDirectory(path)
         if geteuid() == 0 { try #require(chown(path, Self.user, Self.user) == 0) }
@@ -37,7 +37,7 @@ struct NewDirectoryTests {
         }
     }
 
-    /// A file system that gives every directory the same mode. Where only root can exchange names, that does not matter.
+    /// The file system gives every directory the same mode. Where only root can exchange names, this does not matter.
     @Test(.enabled(if: geteuid() == 0, "only root asks for a proof"), arguments: [true, false])
     func aModeThatIsNotKept(isOthers: Bool) throws {
         try Scratch.with("new") { scratch in
@@ -57,7 +57,7 @@ struct NewDirectoryTests {
         }
     }
 
-    /// What the directories above let others do counts too; a sticky bit protects only what belongs to root.
+    /// The permissions of the directories above count too. A sticky bit protects only entries that belong to root.
     @Test(.enabled(if: geteuid() == 0, "only root's directories are trusted"))
     func directoriesThatKeepNames() throws {
         try Scratch.with("names") { scratch in
@@ -77,7 +77,7 @@ struct NewDirectoryTests {
         }
     }
 
-    /// A directory for another user is made all the same where root lacks a right that this takes.
+    /// A directory for another user is made even if root lacks a right that this takes.
     @Test(.enabled(if: geteuid() == 0, "only root makes things for others"), arguments: [EACCES, EPERM])
     func forAnotherUser(code: Int32) throws {
         try Scratch.with("new") { scratch in
@@ -110,7 +110,7 @@ struct NewDirectoryTests {
         }
     }
 
-    /// The same for a link to a directory above; one of root's own may lead there.
+    /// The rule also applies to a link to a directory above. Root's own link is followed.
     @Test(.enabled(if: geteuid() == 0, "only root is asked to write for others"), arguments: ["outside", "../outside"])
     func outputBelowALink(target: String) throws {
         try Scratch.with("output") { scratch in

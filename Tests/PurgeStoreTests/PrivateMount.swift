@@ -2,9 +2,9 @@ import Glibc
 import PurgeSystem
 import Testing
 
-/// A file system that only a helper process has mounted, reached through /proc/PID/root; gone with it.
+/// A file system mounted only in a helper process, reached through /proc/PID/root; it disappears with this value.
 final class PrivateMount {
-    /// The mounted directory, for this process.
+    /// The path of the mounted directory, for this process.
     let path: String
     private let pid: pid_t
     private let input: Int32
@@ -17,7 +17,7 @@ final class PrivateMount {
         } catch { return false }
     }()
 
-    /// Runs `script` in `directory`, in a mount namespace of its own.
+    /// Runs `script` in `directory`, within a new mount namespace.
     init(at directory: String, _ script: String) throws {
         var (toChild, fromChild): ([Int32], [Int32]) = ([0, 0], [0, 0])
         try #require(pipe(&toChild) == 0)

@@ -37,7 +37,7 @@ struct SampleTests {
         #expect(try JournalReader(storePath: directory["s"]).samples() == samples(1...4))
     }
 
-    /// Of 10,001 every second one of the first 5,000 goes, and what is new stays.
+    /// With 10,001 samples, every second one of the first 5,000 is dropped, and new ones stay.
     @Test func areThinnedOutInTheOlderHalf() throws {
         let journal = try opened()
         try journal.append(samples(1...10_000))
@@ -50,7 +50,7 @@ struct SampleTests {
         #expect(try kept().first == 1)
     }
 
-    /// The most that was used, and the most and the least free space, stay in the journal.
+    /// The maximum of used space and both extremes of free space outlive the thinning.
     @Test func extremesOutliveTheThinning() throws {
         let journal = try opened()
         var samples = samples(1...10_001)
@@ -64,7 +64,7 @@ struct SampleTests {
         #expect(!thinned.contains(samples[7]))
     }
 
-    /// A sample goes into the journal with the next events, or without any.
+    /// A held sample is written with the next events, or without any.
     @Test func waitForEvents() throws {
         let journal = try opened()
         for sample in samples(1...2) { journal.hold([sample]) }
@@ -78,7 +78,7 @@ struct SampleTests {
         #expect(try kept() == [1, 2] + Array(101...1100))
     }
 
-    /// The samples are salvaged, without a row that is none.
+    /// A repair salvages the samples and drops invalid rows.
     @Test func outliveDamage() throws {
         try write(samples(1...5))
         try Database(path: directory["s/journal.sqlite"], flags: 2).execute(  // SQLITE_OPEN_READWRITE

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeStore
 
-/// A moment between the stamps of before and those of after.
+/// A moment between earlier and later time stamps of the store.
 struct StampTests {
     private func stamp(_ path: String) throws -> FileTime {
         let status = try Files.status(path)
@@ -19,7 +19,7 @@ struct StampTests {
             for round in 0..<300 {
                 let (before, after) = ("\(scratch.path)/\(round)", "\(scratch.path)/\(round)-after")
                 try Files.write("x", to: before)
-                // A stamp that was looked at is followed by a finer one.
+                // The kernel makes a finer stamp after a stamp that was read.
                 if round % 3 == 0 { _ = try stamp(before) }
                 let now = FileTime(Instant(nanoseconds: System.now()))
                 let moment = try store.momentBetweenStamps()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeStore
 
-/// A store that could not be opened, or whose mount has failed, is as it was before.
+/// A store whose opening or mount failed is restored to its earlier state.
 struct StoreBeforeTests {
     let directory: TemporaryDirectory
     init() throws { directory = try TemporaryDirectory() }
@@ -36,7 +36,7 @@ struct StoreBeforeTests {
         #expect(failures > 20)
     }
 
-    /// A start need not look again at what it has prepared, as long as nobody else has had the store.
+    /// A mount does not repeat the preparations of its start, unless another process has had the store in between.
     @Test func whatItsStartHasPreparedIsNotMadeAgain() throws {
         let folder = directory["store/container/tmp"]
         func opened(by start: String) throws -> Bool {
@@ -60,7 +60,7 @@ struct StoreBeforeTests {
         #expect(directory.names() == [])
     }
 
-    /// Names that only begin like those of a store are somebody else's.
+    /// Names that merely start like a store's files belong to someone else.
     @Test func leavesWhatItHasNotMade() throws {
         let store = try open()
         try store.saveSettings(try store.loadSettings())
@@ -70,7 +70,7 @@ struct StoreBeforeTests {
         #expect(directory.names(in: "store") == ["device.json.mine", "journal.sqlite.mine"])
     }
 
-    /// What was there before stays, and so does what was put there meanwhile.
+    /// Entries that existed before stay, and so do entries that were added meanwhile.
     @Test func takesNothingElseAway() throws {
         do {
             let store = try open()
@@ -96,7 +96,7 @@ struct StoreBeforeTests {
         #expect(directory.names(in: "third/container") == ["Documents", "Library", "tmp"])
     }
 
-    /// What may still be read, and what SQLite needs to roll back a change.
+    /// The last words may still be read, and SQLite needs the rollback journal.
     @Test func leavesLastWordsAndTheJournalsJournal() throws {
         do {
             let store = try open()
@@ -114,7 +114,7 @@ struct StoreBeforeTests {
             ])
     }
 
-    /// A start that has released a store removes nothing from the process that has it now.
+    /// A start that has released the store removes nothing from the process that holds it now.
     @Test func leavesAStoreThatIsInUse() throws {
         let before = try start("first")
         let other = try open(start: "first")
@@ -124,7 +124,7 @@ struct StoreBeforeTests {
         withExtendedLifetime(other) {}
     }
 
-    /// A start that has released the store removes what it and its own daemon have made.
+    /// A start that has released the store removes everything that it and its own daemon have made.
     @Test func withdrawsAfterItsOwnDaemon() throws {
         try directory.makeDirectory("store")
         let before = try start("first")
@@ -132,14 +132,14 @@ struct StoreBeforeTests {
             let daemon = try open(start: "first")
             try daemon.saveSettings(try daemon.loadSettings())
         }
-        // Looking changes nothing.
+        // Reading changes nothing.
         _ = try Store.openForReading(directory["store"])
         before.restore(after: "first")
         #expect(directory.names(in: "store") == [])
         #expect(throws: Errno.noData) { try Attributes.get(directory["store"], "user.purgefs.start") }
     }
 
-    /// A child that another thread has just forked has the store's lock until its exec.
+    /// A child just forked by another thread holds the store's lock until its exec.
     @Test func waitsForALockThatIsHeldForAMoment() throws {
         let before = try start("first")
         let outcome = SystemCallFaults(after: 0, of: .flock, code: EAGAIN, count: 3).during {
@@ -148,7 +148,7 @@ struct StoreBeforeTests {
         #expect(outcome.hits == 3 && directory.names() == [])
     }
 
-    /// A start that has released a store removes nothing of processes that had it meanwhile, nor of their starts.
+    /// A start that has released the store removes nothing of processes that used it meanwhile, nor of their starts.
     @Test func leavesAStoreThatWasUsed() throws {
         let meanwhile: [() throws -> Void] = [
             { _ = try open() },

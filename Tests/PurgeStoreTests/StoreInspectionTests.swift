@@ -76,7 +76,7 @@ struct StoreInspectionTests {
 
     // device.json.
 
-    /// Stored paths of the app have the container's identifier in them.
+    /// The app may have stored paths that contain the container's identifier.
     @Test func keepsTheIdentifierOfDamagedSettings() throws {
         let damaged = #"""
             {"version": 1, "containerID": "3F2504E0-4F89-41D3-9A0C-0305E82C3301", "total": -1, "others": 8192, "boots": 7}

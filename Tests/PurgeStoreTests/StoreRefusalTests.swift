@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeStore
 
-/// What cannot be a store is refused with a message, and nothing is touched.
+/// A directory that cannot be a store is refused with a message, and nothing is touched.
 struct StoreRefusalTests {
     let directory: TemporaryDirectory
     init() throws { directory = try TemporaryDirectory() }
@@ -25,7 +25,7 @@ struct StoreRefusalTests {
         #expect(try directory.read("file") == "precious")
     }
 
-    /// What has been checked, or made, is not exchanged for another directory, nor made again.
+    /// A directory that was checked or made must not be exchanged for another one, nor made again.
     @Test(arguments: ["empty", "gone", "file"]) func refusesAnotherThanTheKnown(there: String) throws {
         let known = try KnownDirectory(path: directory.path)
         if there == "empty" { try directory.makeDirectory("store") }
@@ -91,7 +91,7 @@ struct StoreRefusalTests {
         withExtendedLifetime(holder) {}
     }
 
-    /// A daemon that says that its mount is over is waited for, longer than for a store that is simply in use.
+    /// A store whose daemon reports that its mount is ending is awaited longer than a store in use.
     @Test func waitsForADaemonThatIsEnding() throws {
         do { _ = try Store.open(directory["store"], creating: true) }
         let daemon = try Program.start([
@@ -144,7 +144,7 @@ struct StoreRefusalTests {
         }
         #expect(holder(77) == StoreHolder.Process(pid: 14, isCopying: false))
         #expect(holder(79) == StoreHolder.Process(pid: 15, isCopying: true))
-        // One that is gone may have left its lock to a child.
+        // A dead process may have left its lock to a child.
         #expect(holder(79) { $0 != 15 } == StoreHolder.Process(pid: 16, isCopying: true))
         #expect(holder(78) == nil)
         #expect(StoreHolder.process(device: 0x10_FE00, inode: 77, in: table) == nil)
@@ -192,7 +192,7 @@ struct StoreRefusalTests {
             try System.changeMode(at: AT_FDCWD, directory[name], mode)
         }
         defer { for name in [".", "store", "closed"] { chmod(directory[name], 0o700) } }
-        System.actAs(owner: 12345, group: 12345)  // does nothing unless we are root, who may do all
+        System.actAs(owner: 12345, group: 12345)  // drops root's rights; does nothing for other users
         defer { System.actAs(owner: geteuid(), group: getegid()) }
         #expect(try refusal("store").what == "the store cannot be written: Permission denied")
         #expect(try refusal("closed").what == "the store cannot be opened: Permission denied")

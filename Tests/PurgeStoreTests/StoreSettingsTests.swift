@@ -50,7 +50,7 @@ struct StoreSettingsTests {
         get throws { UInt64(try System.status(at: AT_FDCWD, directory["s/device.json"]).st_ino) }
     }
 
-    /// Unless somebody else has changed them.
+    /// The file is written again only if someone else has changed it.
     @Test func theSameSettingsAreNotWrittenAgain() throws {
         var settings = try store.loadSettings()
         try store.saveSettings(settings)
@@ -65,7 +65,7 @@ struct StoreSettingsTests {
         unlink(directory["s/device.json"])
         try store.saveSettings(settings)
         #expect(try directory.read("s/device.json") == text)
-        // What need not have reached the disk is made to when it must, once.
+        // Settings that were saved without a sync are synced once a durable save asks for it.
         settings.boots = 3
         let syncs = try [false, false, true, true].map { durably in
             let outcome = SystemCallFaults.none.during { try store.saveSettings(settings, durably: durably) }
@@ -75,7 +75,7 @@ struct StoreSettingsTests {
         #expect(syncs == [1, 0, 2, 0])
     }
 
-    /// This process knows what it has read last, and then need not take the file apart again.
+    /// The process remembers the settings that it read last, and need not parse the file again.
     @Test func knownSettingsAreThoseOfTheFile() throws {
         let fresh = try store.loadSettings()
         #expect(try SettingsDocument.settings(from: DeviceFile.content(of: fresh)) == fresh)
@@ -101,7 +101,7 @@ struct StoreSettingsTests {
         return try directory.read("s/device.json")
     }
 
-    /// A flipped bit in a member's name is damage, and not a device of another size.
+    /// A flipped bit in a member's name is damage, not a device of another size.
     @Test(arguments: [
         ("\"total\"", "\"uotal\"", "uotal", "there is no such setting"),
         ("\"boots\"", "\"foots\"", "foots", "there is no such setting"),
@@ -119,7 +119,7 @@ struct StoreSettingsTests {
         #expect(try directory.read("s/device.json") == damaged)
     }
 
-    /// Single bits throughout the file: sound settings, those that were saved but for one value, or damage.
+    /// With single bits flipped throughout the file, loading finds the saved settings with at most one changed value, or damage.
     @Test func aFlippedBitChangesOneValueAtMost() throws {
         let text = Array(try saved { ($0.total, $0.boots) = (ByteCount(67_108_864), 3) }.utf8)
         let good = try store.loadSettings()
@@ -155,7 +155,7 @@ struct StoreSettingsTests {
         #expect(try store.loadSettings().othersPurgeable == ByteCount(8192))
     }
 
-    /// A save that was killed has written a part of device.json.new, and nothing else.
+    /// A killed save leaves only an incomplete device.json.new.
     @Test func passesOverWhatAKilledSaveLeft() throws {
         let settings = Device(containerID: DeviceSettingsTests.id)
         try store.saveSettings(settings)
@@ -188,7 +188,7 @@ struct StoreSettingsTests {
         #expect(try directory.read("s/device.json") != text)
     }
 
-    /// A new device's content, with other values.
+    /// Returns a new device's content with other values.
     private static func content(_ changes: KeyValuePairs<String, String>) -> String {
         var text = JSONText.encode(Device(containerID: DeviceSettingsTests.id), pretty: true)
         for (name, value) in changes {

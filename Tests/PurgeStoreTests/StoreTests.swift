@@ -36,7 +36,7 @@ struct StoreTests {
         #expect(directory.exists("store/container/Library/Caches"))
     }
 
-    /// Where no entry of the store's directory can be removed any more, as in an immutable one.
+    /// No entry of an immutable store directory can be removed.
     @Test func aNoteOfARemovalEndsWhereItCannotBeRemoved() throws {
         let note = try Store.open(directory["store"], creating: true).removalNote
         try note.make()

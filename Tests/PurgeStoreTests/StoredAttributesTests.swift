@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeStore
 
-/// What an entry of a store carries, read as a scan does.
+/// The attributes of an entry in a store, read as a scan reads them.
 struct StoredAttributesTests {
     private func read(_ values: [String: String]) throws -> StoredAttributes {
         try Scratch.with("attributes") { scratch in

@@ -4,7 +4,7 @@ import PurgeStore
 import PurgeSystem
 import Testing
 
-/// A directory of its own for one test, removed with all that is in it.
+/// A directory for one test, removed with everything in it.
 final class TemporaryDirectory: Sendable {
     let path: String
 
@@ -26,7 +26,7 @@ final class TemporaryDirectory: Sendable {
     func read(_ name: String) throws -> String {
         String(decoding: try FileDescriptor.open(self[name], O_RDONLY).readAll(), as: UTF8.self)
     }
-    /// Without the last `dropping` bytes.
+    /// Copies a file without the last `dropping` bytes.
     func copy(_ name: String, to other: String, dropping: Int = 0) throws {
         try write(try FileDescriptor.open(self[name], O_RDONLY).readAll().dropLast(dropping), to: other)
     }
@@ -34,7 +34,7 @@ final class TemporaryDirectory: Sendable {
     func removeFile(_ name: String) throws { try System.unlink(at: AT_FDCWD, self[name]) }
     func exists(_ name: String) -> Bool { access(self[name], F_OK) == 0 }
 
-    /// Sorted, without `.` and `..`.
+    /// Returns the names in a directory, sorted, without `.` and `..`.
     func names(in name: String = ".") -> [String] {
         guard let directory = opendir(self[name]) else { return [] }
         defer { closedir(directory) }
@@ -49,7 +49,7 @@ final class TemporaryDirectory: Sendable {
     }
 }
 
-/// The StoreError that `body` throws; fails the test where it throws none.
+/// Returns the StoreError that `body` throws; fails the test if it throws none.
 func storeError(_ body: () throws -> Void, _ location: SourceLocation = #_sourceLocation) throws -> StoreError {
     let error = #expect(throws: StoreError.self, sourceLocation: location) { try body() }
     return try #require(error, sourceLocation: location)
