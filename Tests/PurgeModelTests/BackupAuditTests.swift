@@ -4,7 +4,7 @@ import Testing
 struct BackupAuditTests {
     private static let hour: Int64 = 3600 * 1_000_000_000
 
-    /// A file of so many bytes. `flagged` are the paths whose own flag is set.
+    /// Audits files of the given sizes. `flagged` lists the paths with a flag of their own.
     private func report(
         _ files: [(path: String, size: Int64)], flagged: Set<String> = [], hours: [String: Int64] = [:]
     ) -> BackupAuditReport {
@@ -41,7 +41,7 @@ struct BackupAuditTests {
         #expect(report.tiers.map(\.tier) == [.temporary, .caches, .persistent])
     }
 
-    /// Names of one file, in the order of a walk.
+    /// Audits the names of a single file, in the order of a walk.
     private func linked(_ names: [(path: String, exclusion: BackupPlacement)]) -> BackupAuditReport {
         var audit = BackupAudit()
         for name in names {
@@ -60,7 +60,7 @@ struct BackupAuditTests {
         library.entry(named: "Caches".utf8, isFlagged: false).entry(named: "f".utf8, isFlagged: false)
     }
 
-    /// It is in the backup under the second of its names, whatever comes first.
+    /// The backup has the file under its second name, in whatever order the walk meets the names.
     @Test func severalNames() {
         let inBackup = Self.library.entry(named: "Preferences".utf8, isFlagged: false)
             .entry(named: "f".utf8, isFlagged: false)
@@ -75,7 +75,7 @@ struct BackupAuditTests {
         }
     }
 
-    /// Left out under all names, it counts in the most durable place.
+    /// A file that is left out under all its names counts in the most durable place.
     @Test func severalNamesThatAreLeftOut() {
         let folder = Self.documents.entry(named: "x".utf8, isFlagged: true)
         let report = linked([
@@ -86,7 +86,7 @@ struct BackupAuditTests {
         #expect(report.tiers.map(\.bytes.bytes) == [0, 0, 20_000_000])
     }
 
-    /// Names that differ in their bytes, and are equal as text.
+    /// Names that differ in bytes but are canonically equivalent stay apart.
     @Test func equivalentNames() {
         let report = report([("e\u{301}/a", 1), ("\u{e9}/b", 2)])
         #expect(report.folders.map(\.bytes.bytes) == [2, 1])
@@ -117,7 +117,7 @@ struct BackupAuditTests {
         #expect(report.largest.first?.bytes == ByteCount(400))
     }
 
-    /// The ten largest of many, the largest first, by path where they are equal.
+    /// The audit lists the ten largest files, largest first and then by path.
     @Test func largest() {
         let files = (0..<2500).map { ("Documents/\(10000 + $0)", Int64($0 * 7919 % 2503 / 2 + 1)) }
         let expected = files.sorted { ($1.1, $0.0) < ($0.1, $1.0) }.prefix(10)
@@ -175,7 +175,7 @@ struct BackupAuditTests {
             ])
     }
 
-    /// Used again a day or more after it was made.
+    /// A file counts as reused if its last use is a day or more after its creation.
     @Test func reusedCaches() {
         let report = report(
             [

@@ -2,7 +2,7 @@ import PurgeModel
 import Testing
 
 struct BackupPlacementTests {
-    /// A path, the paths on it whose own flag is set, and what follows; nil for what is in the backup.
+    /// A path, the flagged paths on it, and the expected exclusion; nil for an entry that is in the backup.
     static let table: [(path: String, flagged: [String], exclusion: BackupExclusion?, isRedundant: Bool)] = [
         ("Documents", [], nil, false),
         ("Documents/a", [], nil, false),
@@ -56,7 +56,7 @@ struct BackupPlacementTests {
         #expect(placement("Documents/a/fifo", ["Documents/a"], isSpecial: true).exclusion == .excluded)
     }
 
-    /// A folder that is left out stands for all that is in it.
+    /// An excluded folder stands for everything in it.
     @Test func first() {
         #expect(placement("tmp", []).isFirst && !placement("tmp/a", []).isFirst)
         #expect(placement("Documents/a", ["Documents/a"]).isFirst)
@@ -68,7 +68,7 @@ struct BackupPlacementTests {
 }
 
 struct RestoredDeviceTests {
-    /// The settings of the old device, the state of a new one.
+    /// A restore keeps the old device's settings and resets its state.
     @Test func settingsOnly() throws {
         var device = Device(containerID: "OLD")
         var change = SettingsChange()

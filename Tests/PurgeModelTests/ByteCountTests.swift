@@ -90,7 +90,7 @@ import Testing
         #expect(ByteCount(5) < ByteCount(7))
     }
 
-    /// Any number that a caller or a store may contain.
+    /// Callers and stores may contain any number.
     @Test func sumsAndConversionsEndAtTheEndsOfTheRange() {
         let ends: [Int64] = [
             .min, .min + 1, .min + 4095, -4096, -1, 0, 1, 4095, 4096, 1 << 51, 1 << 62, .max - 4095, .max,

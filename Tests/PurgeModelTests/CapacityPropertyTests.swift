@@ -1,13 +1,13 @@
 import PurgeModel
 import Testing
 
-/// docs/RULES.md, The number is the truth, on 100,000 random states a property.
+/// docs/RULES.md, The number is the truth, on 100,000 random states for each property.
 @Suite struct CapacityPropertyTests {
     @Test(arguments: RandomStates.batches) func exactlyTheImportantCapacityFits(batch: Int) {
         let fault = RandomStates.firstFault(inBatch: batch) { state, _ in
             let capacity = state.capacity
             let need = capacity.important
-            // A write of no bytes does nothing: an overcommitted device does not change.
+            // A write of no bytes leaves even an overcommitted device unchanged.
             guard need > .zero else { return nil }
             var device = state
             device.carryOut(device.plan(.bytes(capacity.shortage(for: need))))
@@ -44,7 +44,7 @@ import Testing
         #expect(fault == nil)
     }
 
-    /// The difference of the two steps of a purge: bytes go from reclaimable to free at once.
+    /// Between the two steps of a purge, bytes go directly from reclaimable to free.
     @Test(arguments: RandomStates.batches) func aPurgeUnderWayLowersNoNumber(batch: Int) {
         let fault = RandomStates.firstFault(inBatch: batch) { state, _ in
             var device = state
@@ -63,7 +63,7 @@ import Testing
         #expect(fault == nil)
     }
 
-    /// While there is pressure, purging what is short of desired ends it, or nothing is left.
+    /// Under pressure, purging up to desired ends the pressure, unless nothing is left to purge.
     @Test(arguments: RandomStates.batches) func purgingUntilDesiredEndsThePressure(batch: Int) {
         let fault = RandomStates.firstFault(inBatch: batch) { state, _ in
             var device = state

@@ -1,7 +1,7 @@
 import PurgeModel
 import Testing
 
-/// All numbers in blocks.
+/// All numbers are blocks.
 @Suite struct CapacityTests {
     struct Row: CustomTestStringConvertible {
         var name: String
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func importantIsNeverMoreThanTotal() {
-        // Only reachable if the parts disagree; the number must still be usable for statvfs.
+        // Only inconsistent parts lead here; even then statvfs needs a usable number.
         let odd = Capacity(
             total: ByteCount(blocks: 10), reclaimableFiles: ByteCount(blocks: 5), thresholds: .off)
         #expect(odd.important == ByteCount(blocks: 10))

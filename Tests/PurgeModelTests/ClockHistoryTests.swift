@@ -2,13 +2,13 @@ import Testing
 
 @testable import PurgeModel
 
-/// What an app sees of the stamps of files after the clock was advanced.
+/// File times as an app sees them after advances of the clock.
 struct ClockHistoryTests {
     private static func at(_ seconds: Int64, _ nanoseconds: Int64 = 0) -> FileTime {
         FileTime(seconds: seconds, nanoseconds: nanoseconds)
     }
 
-    /// By 100 s at second 1000, and by 50 s at second 2000.
+    /// An advance by 100 s at second 1000, and one by 50 s at second 2000.
     private static var two: ClockHistory {
         var history = ClockHistory()
         history.advance(by: 100, at: at(1000))
@@ -42,7 +42,7 @@ struct ClockHistoryTests {
         #expect(history.stamp(shownAs: Self.at(5)) == Self.at(5))
     }
 
-    /// Two commands that were given at once, or after the machine's clock was set back.
+    /// Two commands may come at the same moment, or after the machine's clock was set back.
     @Test func momentsThatAreNotInOrderAreOne() {
         var history = Self.two
         history.advance(by: 7, at: Self.at(2000))
@@ -52,8 +52,8 @@ struct ClockHistoryTests {
         #expect(history.text == "1000.000000000+100 2000.000000000+58")
     }
 
-    /// Beyond the limit advances are merged with their neighbors, but never the last; all stamps stay in order, and what
-    /// is older than all advances keeps its age.
+    /// Beyond the limit, neighbouring advances are merged, but never the last one. Stamps keep their order, and stamps older than
+    /// all advances keep their age.
     @Test func thereIsALimit() throws {
         var random = SeededGenerator(seed: 18)
         var (history, moment, sum) = (ClockHistory(), Int64(0), Int64(0))
@@ -73,12 +73,12 @@ struct ClockHistoryTests {
             #expect(next > last)
             last = next
         }
-        // With the rest of device.json, which has a limit of 64 KiB.
+        // It must fit into device.json, which has a limit of 64 KiB.
         #expect(history.text.utf8.count < 40_000)
         #expect(ClockHistory(text: history.text) == history)
     }
 
-    /// Files made between two advances look younger by what was merged there, which stays small as advances go on.
+    /// Merging makes files from between two advances look younger. The error stays small as advances go on.
     @Test func whatIsMergedIsSpreadEvenly() {
         let (count, step) = (5000, Int64(60))
         var history = ClockHistory()
@@ -90,7 +90,7 @@ struct ClockHistoryTests {
         }
     }
 
-    /// One long advance among many short ones is not merged.
+    /// A single long advance among many short ones is not merged.
     @Test func aLongAdvanceIsKept() {
         var history = ClockHistory()
         for round in 1...3000 {

@@ -1,9 +1,9 @@
 import PurgeModel
 import Testing
 
-/// Data protection as it is documented (docs/PROTECTION.md), each value written out.
+/// The documented matrix of data protection (docs/PROTECTION.md), value by value.
 @Suite struct DataAccessTests {
-    /// What a row of the matrix admits: opening, making, and using what is open.
+    /// The accesses that a row of the matrix admits: opening, creating, and using an open file.
     struct Admitted: Equatable {
         let open, create, use: Bool
         static let all = Admitted(open: true, create: true, use: true)
@@ -49,7 +49,7 @@ import Testing
         #expect(FileProtection.allCases.count == 5 && LockState.allCases.count == 4 && DataAccess.allCases.count == 3)
     }
 
-    /// Only while some class is out of reach does anything have to be looked at.
+    /// A check is needed only while some class is out of reach.
     @Test func statesInWhichNothingIsRefused() {
         #expect(LockState.locked.restrictsData && LockState.beforeFirstUnlock.restrictsData)
         #expect(!LockState.unlocked.restrictsData && !LockState.locking.restrictsData)
@@ -79,7 +79,7 @@ import Testing
         let new: FileProtection?
         let isAdmitted: Bool
     }
-    /// With `none` as the default.
+    /// The changes assume `none` as the default class.
     static let changes: [Change] = [
         Change(own: nil, new: .complete, isAdmitted: false),
         Change(own: .complete, new: nil, isAdmitted: false),

@@ -1,7 +1,7 @@
 import PurgeModel
 import Testing
 
-/// The lock state of a device, reboots and the app: what each change calls for in each state.
+/// Lock state, reboots and the app: the effects of each change in each state.
 @Suite struct DeviceLifeTests {
     private static let id = "3F2504E0-4F89-41D3-9A0C-0305E82C3301"
     private static let otherID = "6FA459EA-EE8A-3CA4-894E-DB77E160355E"
@@ -73,7 +73,7 @@ import Testing
         #expect(device.proceed(to: Self.after(1000)) == [])
     }
 
-    /// A second lock does not make it longer.
+    /// A second lock does not extend the grace period.
     @Test func lockingAgainDoesNotBeginAnew() throws {
         var device = Self.device(.locking)
         _ = try device.apply(.lock, as: "", by: 7, at: Self.after(3))
@@ -107,7 +107,7 @@ import Testing
         #expect(device.state == .locking && device.nextDue == Self.after(4))
     }
 
-    /// A command that comes before the timer.
+    /// The command arrives before the timer fires.
     @Test func whatIsDueComesFirst() throws {
         var device = Self.device(.locking)
         let effects = try device.apply(.unlock, as: "", by: 7, at: Self.after(5))
@@ -141,7 +141,7 @@ import Testing
                 == [Self.told(.device, "locked", pid: nil), .lockState(.locked), .save])
     }
 
-    /// Nothing but the mark changes before the files have been removed.
+    /// Until the files have been removed, only the mark changes.
     @Test(arguments: [
         (DeviceChange.reboot, DeviceWork.reboot), (.app(.update), .update), (.app(.delete), .delete),
     ])
@@ -217,7 +217,7 @@ import Testing
         #expect(marked.changes(since: marked) == [] && device.changes(since: marked) == ["the end of a reboot"])
     }
 
-    /// A file with more would be refused.
+    /// A file with more boots would be refused.
     @Test func bootsEndWhereAFileMayHaveThem() throws {
         var device = Self.device(.unlocked)
         device.boots = (1 << 60) - 1

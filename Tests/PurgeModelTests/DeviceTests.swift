@@ -1,9 +1,9 @@
 import PurgeModel
 import Testing
 
-/// What each change of a device calls for. All sizes are blocks.
+/// The effects of each change of a device. All sizes are blocks.
 @Suite struct DeviceTests {
-    /// 1000 blocks, of which `others` and `used` are taken; thresholds at 50, 100, 105 and 110.
+    /// Makes a device of 1000 blocks, of which `others` and `used` are taken, with thresholds at 50, 100, 105 and 110.
     private static func device(
         others: Int64 = 0, purgeable: Int64 = 0, used: Int64 = 0, thresholds: ThresholdSettings = .documented
     ) -> Device {
@@ -186,7 +186,7 @@ import Testing
         #expect(device.shouldReclaim)
     }
 
-    /// Of all containers together.
+    /// Capacity covers all containers together.
     @Test func capacityAddsTheContainersUp() {
         var device = Self.device(others: 100, used: 50)
         var second = Ledger()
@@ -198,7 +198,7 @@ import Testing
         #expect(device.capacity.reclaimable == ByteCount(blocks: 7))
     }
 
-    /// A store may hold large numbers, and counting must not go beyond what it can hold.
+    /// A store may contain large numbers, and counters must not overflow.
     @Test func numbersEndAtTheEndOfTheirRange() {
         var device = Self.device(others: 10, purgeable: 10)
         device.counters.purgedBytes = 1 << 60
@@ -234,7 +234,7 @@ import Testing
 extension ThresholdSettings {
     fileprivate static let none = change(veryLow: 0, low: 0, nearLow: 0, desired: 0)
 
-    /// In blocks.
+    /// Makes a change of the thresholds, in blocks.
     fileprivate static func change(veryLow: Int64, low: Int64, nearLow: Int64, desired: Int64) -> ThresholdChange {
         let blocks: [ThresholdLevel: Int64] = [.veryLow: veryLow, .low: low, .nearLow: nearLow, .desired: desired]
         return ThresholdChange(blocks.mapValues { .size(ByteCount(blocks: $0)) })

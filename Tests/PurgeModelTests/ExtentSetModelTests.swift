@@ -1,7 +1,7 @@
 import PurgeModel
 import Testing
 
-/// ExtentSet against a plain set of numbers.
+/// Compares ExtentSet with a plain set of numbers.
 @Suite struct ExtentSetModelTests {
     private static let space: Int64 = 96
 
@@ -31,7 +31,7 @@ import Testing
         return range.upperBound
     }
 
-    /// One step of both; what differs, or nil.
+    /// Applies one random step to both, and returns the difference or nil.
     private func step(_ set: inout ExtentSet, _ model: inout Set<Int64>, _ random: inout SeededGenerator) -> String? {
         let range = randomRange(&random)
         let before = model
@@ -49,7 +49,7 @@ import Testing
         return nil
     }
 
-    /// Every question about one range; what differs, or nil.
+    /// Asks everything about a random range, and returns the difference or nil.
     private func question(_ set: ExtentSet, _ model: Set<Int64>, _ random: inout SeededGenerator) -> String? {
         let range = randomRange(&random)
         let present = Int64(range.count { model.contains($0) })

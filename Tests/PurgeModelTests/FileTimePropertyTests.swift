@@ -3,10 +3,10 @@ import Testing
 
 @testable import PurgeModel
 
-/// Random sequences of writes, set times and advances. The model knows nothing of stamps: a file has a time, and each
-/// advance makes the times of all files that there are older by its span.
+/// Random sequences of writes, set times and advances. The model has no stamps: a file has a time, and each advance makes the
+/// times of all existing files older by its span.
 struct FileTimePropertyTests {
-    /// A file: its time by the model, and what a store would have of it.
+    /// A file with its time in the model, and the stamps that a store would keep.
     private struct File {
         var expected: FileTime
         var stamp: FileTime
@@ -17,7 +17,7 @@ struct FileTimePropertyTests {
         var random: SeededGenerator
         var device = Device(containerID: "00000000-0000-0000-0000-000000000000")
         var files: [File] = []
-        /// Real time, in nanoseconds; stamps stand still for 4 ms.
+        /// Real time in nanoseconds; stamps have a granularity of 4 ms.
         var now: Int64 = 1_700_000_000_123_456_789
 
         init(seed: UInt64) { random = SeededGenerator(seed: seed) }
@@ -51,7 +51,7 @@ struct FileTimePropertyTests {
             (files[index].expected, files[index].stamp) = (time, stamp)
         }
 
-        /// Often one at which something has happened, or near it.
+        /// Returns a random time, often at or near a time already in use.
         private mutating func someTime() -> FileTime {
             let other = files[random.below(files.count)]
             let spans: [Int64] = [0, 1, -1, 3600, 86400 * 5, -86400 * 5, 86400 * 400, 1 << 40]
@@ -63,7 +63,7 @@ struct FileTimePropertyTests {
             case 3: other.stamp.earlier(by: span)
             case 4: real
             case 5: FileTime(seconds: random.oneIn(2) ? .max : -(1 << 61), nanoseconds: 999_999_999)
-            // Never a time that a later stamp could have too.
+            // The nanoseconds rule out a time that a later stamp could have too.
             case 6: FileTime(seconds: real.seconds + Int64(random.below(2_000_000)), nanoseconds: 333_333_333)
             default: real.earlier(by: Int64(random.below(90 * 86400)))
             }
@@ -80,7 +80,7 @@ struct FileTimePropertyTests {
 
         func shown(_ file: File) -> FileTime { device.fileClock.shown(file.stamp, .modification, of: file.set) }
 
-        /// As a store would be read after an unmount.
+        /// Writes and reads the state back, as an unmount and a mount do.
         mutating func remount() throws {
             device.history = device.history.isEmpty ? .init() : try #require(ClockHistory(text: device.history.text))
             for index in files.indices where !files[index].set.isEmpty {

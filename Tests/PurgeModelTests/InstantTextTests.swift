@@ -2,7 +2,7 @@ import PurgeModel
 import Testing
 
 @Suite struct InstantTextTests {
-    /// Seconds as date(1) counts them.
+    /// The expected seconds are from date(1).
     @Test(
         arguments: [
             ("1970-01-01", 0, 0), ("2026-11-21", 1_795_219_200, 0),
@@ -23,7 +23,7 @@ import Testing
     ])
     func refuses(text: String) { #expect(Instant(iso8601: text) == nil) }
 
-    /// What is printed is read back.
+    /// Printed text parses to the same moment.
     @Test func isTheInverse() {
         for seconds in stride(from: Int64(-5_000_000_000), to: 9_000_000_000, by: 86_399 * 37) {
             let moment = Instant(seconds: seconds, nanoseconds: 7_000_000)

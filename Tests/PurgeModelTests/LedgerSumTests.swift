@@ -1,7 +1,7 @@
 import PurgeModel
 import Testing
 
-/// The ledger against files that are counted again after each change.
+/// Compares the ledger with a recount of all files after each change.
 @Suite struct LedgerSumTests {
     private struct File {
         var blocks: Int64

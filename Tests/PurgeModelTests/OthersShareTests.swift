@@ -11,7 +11,7 @@ import Testing
         ] as [(String, Int?)])
     func isAWholeNumber(text: String, percent: Int?) { #expect(OthersShare.percent(text: text) == percent) }
 
-    /// A file of one block for each block that is short.
+    /// Plans a purge with one file of one block for each missing block.
     private func plan(_ short: Int64, purgeable: Int64, files: Int, _ share: OthersShare, limit: Int = .max)
         -> PurgePlan<Int>
     {
@@ -27,7 +27,8 @@ import Testing
         }
     }
 
-    /// (percent, bytes short, others.purgeable, files; of others first, files, of others last), in blocks but for the bytes.
+    /// (percent, bytes short, others.purgeable, files; from others first, files, from others last), in blocks except for the
+    /// bytes.
     @Test(
         arguments: [
             (100, 4096, 9, 9, 1, 0, 0), (0, 4096, 9, 9, 0, 1, 0), (50, 8192, 9, 9, 1, 1, 0), (50, 4096, 9, 9, 1, 0, 0),
@@ -44,7 +45,7 @@ import Testing
         #expect(plan.freed == ByteCount(blocks: row.4 + Int64(row.5) + row.6))
     }
 
-    /// In steps of three files, as in one.
+    /// Steps of three files take the same as a single step.
     @Test(arguments: [0, 25, 50, 100]) func stepsTakeWhatOneDoes(percent: Int) {
         var (short, purgeable, left) = (Int64(20), Int64(15), 30)
         var (others, files, leftToFiles) = (Int64(0), 0, ByteCount.zero)

@@ -26,7 +26,7 @@ import Testing
         #expect(place.tier == tier)
     }
 
-    /// Names are compared by bytes: a canonically equivalent one has another meaning.
+    /// Names are compared by bytes: a canonically equivalent name has no special meaning.
     @Test func bytesThatAreNoTextHaveNoMeaning() {
         #expect(Place.root.entry(named: [0x74, 0x6D, 0x70, 0xFF]) == .persistent)
         #expect(Place.library.entry(named: [0xFF, 0xFE]) == .persistent)

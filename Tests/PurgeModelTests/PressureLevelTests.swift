@@ -1,7 +1,7 @@
 import PurgeModel
 import Testing
 
-/// Thresholds as for a total of 1000 blocks: very low 50, low 100, near low 105, desired 110.
+/// The thresholds are for a total of 1000 blocks: very low 50, low 100, near low 105, desired 110.
 @Suite struct PressureLevelTests {
     private static let thresholds = Thresholds(
         veryLow: ByteCount(blocks: 50), low: ByteCount(blocks: 100), nearLow: ByteCount(blocks: 105),
@@ -17,8 +17,8 @@ import Testing
 
     @Test func goldenWalk() {
         let steps: [(free: Int64, level: PressureLevel)] = [
-            (1000, .normal), (110, .normal), (109, .normal),  // below desired is no level of its own
-            (105, .normal), (104, .nearLow), (105, .nearLow), (109, .nearLow),  // lasts until desired
+            (1000, .normal), (110, .normal), (109, .normal),  // free space below desired is not a level
+            (105, .normal), (104, .nearLow), (105, .nearLow), (109, .nearLow),  // nearLow lasts until desired
             (110, .normal), (109, .normal), (104, .nearLow), (100, .nearLow), (99, .low), (100, .low),
             (104, .low), (105, .low), (109, .low), (110, .normal),  // low does not pass through nearLow
             (99, .low), (50, .low), (49, .veryLow), (50, .low), (49, .veryLow), (0, .veryLow), (49, .veryLow),

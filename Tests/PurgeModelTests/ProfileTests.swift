@@ -1,11 +1,11 @@
 import PurgeModel
 import Testing
 
-/// What profile `device` does otherwise than `documented`. All sizes are blocks.
+/// The differences of profile `device` from `documented`. All sizes are blocks.
 @Suite struct ProfileTests {
     private static let start = Instant(seconds: 1_795_348_800, nanoseconds: 0)  // 2026-11-22T12:00:00Z
 
-    /// 1000 blocks; thresholds at 50, 100, 105 and 110.
+    /// Makes a device of 1000 blocks with thresholds at 50, 100, 105 and 110.
     private static func device(
         others: Int64 = 0, purgeable: Int64 = 0, used: Int64 = 0, isRunning: Bool = false,
         _ files: [PurgeClass: Int64] = [:]
@@ -36,7 +36,7 @@ import Testing
 
     @Test(
         arguments: [
-            // 5 %, 10 %, 10.5 % and 11 % of 1000 blocks, of 10 GiB, and of 64 GiB: 512 MiB, 1, 1.1 and 1.25 GiB.
+            // 5 %, 10 %, 10.5 % and 11 % of 1000 blocks, of 10 GiB, and of 64 GiB, there capped at 512 MiB, 1, 1.1 and 1.25 GiB.
             (1000, [50, 100, 105, 110]), (2_621_440, [131_072, 262_144, 275_252, 288_359]),
             (16_777_216, [131_072, 262_144, 288_359, 327_680]),
         ] as [(Int64, [Int64])])
@@ -57,7 +57,7 @@ import Testing
         #expect(Self.limits(device) == [262_144, 1_677_722, 1_761_608, 8_388_608])
     }
 
-    /// `default` takes back what was set, whichever profile is in force.
+    /// `default` undoes set thresholds in either profile.
     @Test(arguments: [Profile.documented, .device]) func thresholdsOfTheProfile(profile: Profile) throws {
         var device = Device(containerID: "3F2504E0-4F89-41D3-9A0C-0305E82C3301")
         _ = try device.apply(.profile(profile), as: "", by: 0, at: Self.start)
@@ -77,7 +77,7 @@ import Testing
         var free, important, opportunistic: Int64
     }
 
-    /// 600 blocks are used, of which 85 may go, and 30 of those of other apps.
+    /// 600 blocks are used, 85 of which can be purged, and 30 blocks of other apps can be purged.
     @Test(arguments: [
         Row(others: 30, isRunning: false, free: 370, important: 485, opportunistic: 353),
         Row(others: 30, isRunning: true, free: 370, important: 445, opportunistic: 313),
@@ -93,7 +93,7 @@ import Testing
         #expect(capacity.free.wholeBlocks == row.free)
         #expect(capacity.important.wholeBlocks == row.important)
         #expect(capacity.opportunistic.wholeBlocks == row.opportunistic)
-        // Whatever the class, a write takes what is free.
+        // A write of either class takes free space only.
         #expect(capacity.available(for: .important) == capacity.free)
         #expect(capacity.available(for: .opportunistic) == capacity.free)
     }
@@ -107,7 +107,7 @@ import Testing
         #expect(off.capacity.opportunistic.wholeBlocks == 1000)
     }
 
-    /// In words: place or breach, urgency, and whether aged.
+    /// Describes an order: place or breach, urgency, and whether the file is aged.
     private static func words(_ order: PurgeOrder) -> [String] {
         order.groups.map { group in
             group.map { rank in
@@ -140,11 +140,11 @@ import Testing
         #expect(!Profile.documented.order(.high, isRunning: false).takesCachesWhole)
     }
 
-    /// Purging that has begun goes on as it has begun, until desired.
+    /// A purge in progress keeps its urgency until desired is reached.
     @Test func urgencyLastsUntilDesired() throws {
         var device = try Self.device(others: 960, purgeable: 900)
         #expect(device.level == .veryLow && device.reclaimUrgency == .high)
-        // It has not begun, and the app makes room.
+        // The purge has not begun yet, and the app frees space.
         _ = try device.apply(.others(.to(ByteCount(blocks: 930))), as: "", by: 0, at: Self.start)
         #expect(device.level == .low && device.reclaimUrgency == .medium)
         _ = try device.apply(.others(.to(ByteCount(blocks: 960))), as: "", by: 0, at: Self.start)
@@ -158,7 +158,7 @@ import Testing
         #expect(device.reclaimUrgency == nil && device.reclaiming.urgency == nil)
     }
 
-    /// It has ended when nothing is left, too. What appears then is judged by the level alone.
+    /// The purge also ends when nothing is left. From then on the level alone decides.
     @Test func urgencyEndsWhenNothingIsLeft() throws {
         var device = try Self.device(others: 960, purgeable: 30)
         device.reclaiming.begin(on: device)
@@ -178,13 +178,13 @@ import Testing
         var device = try Self.device(used: 950, [.temporary: 40])
         _ = try device.apply(.thresholds(try #require(ThresholdChange(text: "off"))), as: "", by: 0, at: Self.start)
         device.reclaiming.noteRefused(ByteCount(blocks: 80), takesPart: false, on: device)
-        // As long as it has not begun, what may go can come and go.
+        // Before the purge begins, purgeable files may come and go.
         device.ledgers[0].retract(ByteCount(blocks: 40), as: .temporary)
         _ = device.judgePressure()
         #expect(device.goal(for: .pressure) == .bytes(ByteCount(blocks: 30)) && !device.shouldReclaim)
         device.ledgers[0].offer(ByteCount(blocks: 40), as: .temporary)
         device.reclaiming.begin(on: device)
-        // One that is being changed is left.
+        // A file whose name or attributes are changing remains.
         device.ledgers[0].retract(ByteCount(blocks: 30), as: .temporary)
         device.ledgers[0].hold(ByteCount(blocks: 10), as: .temporary)
         _ = device.judgePressure()
@@ -225,7 +225,7 @@ import Testing
         #expect(device.goal(for: .pressure) == nil)
     }
 
-    /// Pressure is not waited for; what does not fit is.
+    /// A change of capacity waits for the purge that makes it fit, but not for pressure.
     @Test func whatAChangeOfCapacityCallsFor() throws {
         var device = try Self.device(used: 500)
         let effects = try device.apply(.total(.to(ByteCount(blocks: 400))), as: "", by: 0, at: Self.start)
@@ -249,7 +249,7 @@ import Testing
             ])
     }
 
-    /// It is noon.
+    /// The device's clock starts at noon.
     @Test func tmpIsLookedAtWhenADayBegins() throws {
         var device = try Self.device()
         func isAged(after seconds: Int64, at now: Int64) throws -> Bool {
@@ -323,7 +323,7 @@ import Testing
             #expect(!PurgeRule.isOver(facts, lastUse: Self.after(-used), at: Self.start))
             facts[keyPath: fact] = false
         }
-        // It leaves none, and takes those that there are.
+        // The daily removal leaves no tombstones, and removes existing ones.
         facts.leavesTombstone = true
         #expect(PurgeRule.isOver(facts, lastUse: Self.after(-used), at: Self.start) == isOver)
     }

@@ -1,9 +1,9 @@
 import PurgeModel
 import Testing
 
-/// What a plan takes and leaves alone (docs/RULES.md, Order of purging), on 100,000 random states a property.
+/// The files that a plan takes and skips (docs/RULES.md, Order of purging), on 100,000 random states for each property.
 @Suite struct PurgePlanPropertyTests {
-    /// From nothing to more than there is, whole blocks or not.
+    /// Returns a shortage from nothing to more than the device has, in whole blocks or not.
     private static func randomShortage(_ random: inout SeededGenerator) -> ByteCount {
         let blocks = random.below(random.oneIn(4) ? 500 : 40)
         return ByteCount(Int64(blocks * 4096 + (random.oneIn(2) ? 0 : random.below(4096))))
@@ -100,7 +100,7 @@ import Testing
         #expect(fault == nil)
     }
 
-    /// Carrying out a plan frees what it says, and a goal without a size leaves nothing to do.
+    /// Carrying out a plan frees the bytes it states, and a goal without a size leaves nothing to do.
     @Test(arguments: RandomStates.batches) func aPlanFreesWhatItSays(batch: Int) {
         let fault = RandomStates.firstFault(inBatch: batch) { state, random in
             let goal = Self.randomGoal(&random)

@@ -1,9 +1,9 @@
 import PurgeModel
 import Testing
 
-/// The order of purging (docs/RULES.md), to the file. Sizes are in blocks.
+/// The order of purging (docs/RULES.md), file by file. Sizes are blocks.
 @Suite struct PurgePlanTests {
-    /// (path, tier, mark, last use, blocks), in an order that has nothing to do with the answer.
+    /// (path, tier, mark, last use, blocks), in an order unrelated to the result.
     static let files: [(String, Tier, PurgeMark?, Int64, Int64)] = [
         ("Documents/marked-high", .persistent, .purgeable(.high), 1, 1),
         ("Documents/plain", .persistent, nil, 0, 50),
@@ -23,14 +23,14 @@ import Testing
         ("Library/Caches/medium", .caches, .purgeable(.medium), 1, 5),
     ]
 
-    /// All that may go, in order, with its reason and its blocks.
+    /// All victims in order, with their reasons and blocks.
     static let golden: [(String, PurgeReason, Int64)] = [
-        ("tmp/old", .temporary, 2),  // temporary, low: least recently used first
+        ("tmp/old", .temporary, 2),  // temporary, low: the least recently used goes first
         ("tmp/new", .temporary, 1),
-        ("tmp/medium", .temporary, 1),  // then medium, then high, however old
+        ("tmp/medium", .temporary, 1),  // then medium, then high, whatever their age
         ("tmp/high", .temporary, 1),
-        ("Library/Caches/old-large", .caches, 6),  // same moment: larger first
-        ("Library/Caches/old-a", .caches, 4),  // same size: by path; 0 takes nothing out of Caches
+        ("Library/Caches/old-large", .caches, 6),  // same moment: the larger goes first
+        ("Library/Caches/old-a", .caches, 4),  // same size: by path; mark 0 has no effect in Library/Caches
         ("Library/Caches/old-b", .caches, 4),
         ("Library/Caches/new", .caches, 8),
         ("Library/Caches/medium", .caches, 5),
@@ -81,7 +81,7 @@ import Testing
         expect(plan(.step(step), othersPurgeable: 7), others: 0, items: Self.golden[range])
     }
 
-    /// (blocks short, files taken) with nothing of others: 2, 3, 4, 5, 11, 15, 19, 27 ... in all.
+    /// (blocks short, files taken) without others.purgeable. The sums are 2, 3, 4, 5, 11, 15, 19, 27 and so on.
     @Test(
         arguments: [
             (0, 0), (1, 1), (2, 1), (3, 2), (4, 3), (5, 4), (6, 5), (11, 5), (12, 6), (15, 6), (16, 7), (19, 7),
@@ -97,7 +97,7 @@ import Testing
         expect(plan(.bytes(ByteCount(Int64.max)), othersPurgeable: 7), others: 7, items: Self.golden[...])
     }
 
-    /// (bytes short, others.purgeable, taken of it, files)
+    /// (bytes short, others.purgeable, blocks taken from it, files)
     @Test(
         arguments: [
             (0, 7, 0, 0), (1, 7, 1, 0), (4096, 7, 1, 0), (4097, 7, 2, 0), (28672, 7, 7, 0), (28673, 7, 7, 1),
@@ -109,7 +109,7 @@ import Testing
 
     @Test(arguments: [0, 1, 5, 14, 15]) func aLimitEndsItEarlierAndChangesNothingElse(limit: Int) {
         expect(plan(.all, othersPurgeable: 7, limit: limit), others: 7, items: Self.golden[..<min(limit, 14)])
-        let short = PurgeGoal.bytes(ByteCount(blocks: 26))  // 7 of others, then 19 of seven files
+        let short = PurgeGoal.bytes(ByteCount(blocks: 26))  // 7 from others, then 19 from seven files
         expect(plan(short, othersPurgeable: 7, limit: limit), others: 7, items: Self.golden[..<min(limit, 7)])
     }
 

@@ -24,7 +24,7 @@ import Testing
         #expect(PurgeRank.of(tier: tier, effectiveMark: mark) == rank)
     }
 
-    /// Everything that takes from opportunistic may be purged, and nothing else may.
+    /// A file is purgeable exactly if its writes take from opportunistic.
     @Test(arguments: Tier.allCases, [nil, .notPurgeable, .purgeable(.low), .purgeable(.high)] as [PurgeMark?])
     func purgeableFilesAreTheOpportunisticOnes(tier: Tier, mark: PurgeMark?) {
         let mayGo = PurgeRank.of(tier: tier, effectiveMark: mark) != nil
@@ -43,7 +43,7 @@ import Testing
         #expect(ranks.map(\.step) == order.map(\.0))
     }
 
-    /// What is over a policy goes before the rest of its place, whatever that is and whatever it is over.
+    /// Files over a policy precede the rest of their place, whatever the place and the breach.
     @Test func whatIsOverAPolicyGoesAsOne() {
         for urgency in Urgency.allCases {
             let ranks = [PurgeStep.caches, .marked].flatMap { place in

@@ -32,7 +32,7 @@ import Testing
         #expect(PurgeRequest(Self.bytes(text)) == nil)
     }
 
-    /// As many requests as needed, each short enough for one write(2), and every path in one of them, in order.
+    /// The paths fill as many requests as needed, in order, each short enough for one write(2).
     @Test func manyPathsAreSeveralRequests() {
         let paths = (0..<10_000).map {
             Self.bytes("Library/Caches/" + String(repeating: "n", count: $0 % 90) + "\($0)")

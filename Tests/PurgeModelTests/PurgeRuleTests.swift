@@ -2,7 +2,7 @@ import PurgeModel
 import Testing
 
 @Suite struct PurgeRuleTests {
-    /// Facts of a file, and what the rule says of it: for room, for all of a place, for exactly this file.
+    /// The facts about a file, and the expected verdict when a purge needs room, empties a place, or names the file.
     struct Row: CustomTestStringConvertible, Sendable {
         var facts: PurgeFacts
         var room, place, file: PurgeVerdict
@@ -18,7 +18,7 @@ import Testing
             (self.room, self.place, self.file) = (room, place, file)
         }
 
-        /// The same for all three.
+        /// Makes a row with the same verdict for all three.
         init(
             _ kind: PurgeFacts.Kind = .file, in tier: Tier, _ mark: PurgeMark? = nil, blocks: Int64 = 1,
             with change: (inout PurgeFacts) -> Void = { _ in }, always verdict: PurgeVerdict
@@ -32,7 +32,7 @@ import Testing
     }
 
     private static let table: [Row] = [
-        // By place and mark.
+        // Places and marks.
         Row(in: .temporary, always: rank(.temporary)),
         Row(in: .temporary, .notPurgeable, always: rank(.temporary)),
         Row(in: .temporary, .purgeable(.high), always: rank(.temporary, .high)),
@@ -43,7 +43,7 @@ import Testing
         Row(in: .persistent, .notPurgeable, always: .passedOver([.notPurgeable])),
         Row(in: .persistent, .purgeable(.low), always: rank(.marked)),
         Row(in: .persistent, .purgeable(.high), always: rank(.marked, .high)),
-        // What gives nothing back.
+        // Files that free nothing.
         Row(in: .caches, blocks: 0, room: .passedOver([.empty]), place: rank(.caches), file: rank(.caches)),
         Row(
             .symbolicLink, in: .temporary, blocks: 0, room: .passedOver([.empty]), place: rank(.temporary),
@@ -54,13 +54,13 @@ import Testing
         Row(
             .other, in: .temporary, blocks: 0, room: .passedOver([.special, .empty]), place: .passedOver([.special]),
             file: .passedOver([.special])),
-        // Where purging leaves tombstones, an empty file is one already.
+        // Where purging leaves tombstones, an empty file already is one.
         Row(in: .caches, with: { $0.leavesTombstone = true }, always: rank(.caches)),
         Row(in: .caches, blocks: 0, with: { $0.leavesTombstone = true }, always: .passedOver([.empty])),
         Row(
             .symbolicLink, in: .temporary, blocks: 0, with: { $0.leavesTombstone = true },
             room: .passedOver([.empty]), place: rank(.temporary), file: rank(.temporary)),
-        // What stands in the way.
+        // Obstacles.
         Row(in: .caches, with: { $0.isOpen = true }, always: .passedOver([.open])),
         Row(in: .caches, with: { $0.isBusy = true }, always: .passedOver([.busy])),
         Row(in: .caches, with: { $0.hasSeveralNames = true }, always: .passedOver([.severalNames])),
@@ -69,7 +69,7 @@ import Testing
         Row(
             in: .caches, with: { $0.isStuck = true }, room: .passedOver([.failed]), place: .passedOver([.failed]),
             file: rank(.caches)),
-        // All at once: every reason is reported.
+        // With all obstacles at once, every reason is reported.
         Row(
             .other, in: .persistent, blocks: 0,
             with: {
@@ -91,7 +91,7 @@ import Testing
         #expect(PurgeRule.verdict(on: row.facts, for: .file) == row.file)
     }
 
-    /// A file that is being changed stays in the number of reclaimable bytes; no other file that is passed over does.
+    /// A file whose name or attributes are changing still counts as reclaimable; no other skipped file does.
     @Test(
         arguments: [
             (rank(.caches), true), (.passedOver([.busy]), true), (.passedOver([.open]), false),
@@ -113,7 +113,7 @@ import Testing
         #expect(rank.reason(freeing: ByteCount(blocks: facts.blocks)) == reason)
     }
 
-    /// The first is what a command answers, in the order of the contract.
+    /// Commands report the first reason, so the order is part of the contract.
     @Test func reasonsComeInTheirOrder() {
         let all = PurgeRefusal.allCases.reduce(into: PurgeRefusals()) { $0.insert(PurgeRefusals($1)) }
         #expect(

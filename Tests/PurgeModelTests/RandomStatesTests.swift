@@ -1,6 +1,6 @@
 import Testing
 
-/// A property proves little if a kind of state never occurs, so each must.
+/// Each kind of state must occur, because otherwise the properties prove little.
 @Suite struct RandomStatesTests {
     private static let kinds: [(String, @Sendable (ReferenceDevice) -> Bool)] = [
         ("overcommitted", { $0.free < 0 }),

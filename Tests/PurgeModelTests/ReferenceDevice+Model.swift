@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// A reference device in the form that the code under test takes.
+/// Converts a reference device to the types of the code under test.
 extension ReferenceDevice {
     var capacity: Capacity {
         Capacity(
@@ -12,8 +12,8 @@ extension ReferenceDevice {
                 nearLow: ByteCount(blocks: Int64(thresholds[2])), desired: ByteCount(blocks: Int64(thresholds[3]))))
     }
 
-    /// Candidates in the order of PurgeRank, PurgeAge and path. Which files are out of reach is for
-    /// whoever hands out candidates to know; which are purgeable is for PurgeRank.
+    /// The candidates in the order of PurgeRank, PurgeAge and path. This filter stands for the caller, which withholds files out
+    /// of reach; PurgeRank decides which files are purgeable.
     var candidates: [Victim<Int>] {
         files.filter { !$0.isOutOfReach }.compactMap { file in
             PurgeRank.of(tier: file.tier, effectiveMark: file.purgeMark).map {
@@ -62,13 +62,13 @@ extension ReferenceDevice.File {
     }
 }
 
-/// The states of one property: a batch is run by one test case, so that batches run side by side.
+/// The states for one property. Each test case runs one batch, so that batches run in parallel.
 enum RandomStates {
     static let batches = 0..<10
-    /// 10 batches of 10,000: the 100,000 states that each property is checked on.
+    /// The size of a batch: 10 batches of 10,000 make 100,000 states for each property.
     static let perBatch = 10_000
 
-    /// Stops at the first state that is wrong, and returns what was wrong with it and how to reproduce it.
+    /// Returns the first fault and how to reproduce it.
     static func firstFault(
         inBatch batch: Int, _ fault: (ReferenceDevice, inout SeededGenerator) -> String?
     ) -> String? {

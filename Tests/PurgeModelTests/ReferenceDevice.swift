@@ -1,23 +1,22 @@
-/// A device as plain numbers of blocks, with the rules of docs/RULES.md said once more in
-/// the plainest way. It knows nothing of PurgeModel.
+/// A device in plain numbers of blocks: the rules of docs/RULES.md restated as simply as possible, without PurgeModel.
 struct ReferenceDevice {
     struct File {
         enum Place: Int { case temporary, caches, persistent }
         var place: Place
-        /// The mark that counts: nil is none, 0 not purgeable, 1...3 purgeable at a rising urgency.
+        /// The effective mark: nil for none, 0 for not purgeable, 1...3 for purgeable with rising urgency.
         var mark: Int?
         var isOpen: Bool
         var names: Int
         var lastUse: Int
         var blocks: Int
-        /// Stands for the path; unique.
+        /// A unique number in place of the path.
         var path: Int
 
         var isPurgeable: Bool { place != .persistent || (mark ?? 0) > 0 }
         var isOutOfReach: Bool { isOpen || names > 1 || blocks == 0 }
         var mayGo: Bool { isPurgeable && !isOutOfReach }
 
-        /// Smaller goes first: step, urgency, last use, larger, path.
+        /// The sort key, lowest first: step, urgency, last use, size (larger first), path.
         var turn: [Int] { [place.rawValue, max(1, mark ?? 0), lastUse, -blocks, path] }
     }
 
@@ -32,18 +31,18 @@ struct ReferenceDevice {
     var free: Int { total - others - used }
     var reclaimableFiles: Int { files.reduce(0) { $1.mayGo ? $0 + $1.blocks : $0 } }
 
-    /// What stays if everything is purged that may be: an important write fits into the rest.
+    /// The space for important writes after everything purgeable is gone.
     var mostThatEverFits: Int {
         let staying = files.reduce(0) { $1.mayGo ? $0 : $0 + $1.blocks }
         return max(0, total - (others - othersPurgeable) - staying)
     }
 
-    /// What may go, in the order in which it goes.
+    /// The victims in purge order.
     var inTurn: [File] {
         files.filter(\.mayGo).map { ($0.turn, $0) }.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
     }
 
-    /// What goes when so many bytes are short, found by taking one thing after the other away.
+    /// Returns the victims for a shortage, found by taking one thing after the other.
     func victims(short bytes: Int) -> (others: Int, files: [File]) {
         var missing = bytes
         var blocks = 0
@@ -67,7 +66,7 @@ struct ReferenceDevice {
 }
 
 extension ReferenceDevice {
-    /// A state in which everything occurs: full and empty, overcommitted, with and without thresholds.
+    /// Returns a random state: full or empty, overcommitted or not, with or without thresholds.
     static func random(_ random: inout SeededGenerator) -> ReferenceDevice {
         let largest = [3, 12, 12, 200][random.below(4)]
         let files = (0..<random.below(9)).map { path in
@@ -80,7 +79,7 @@ extension ReferenceDevice {
         var device = ReferenceDevice(
             total: 0, others: others, othersPurgeable: random.oneIn(3) ? 0 : random.below(others + 1), thresholds: [],
             files: files)
-        // Around full most of the time, on either side; else anything.
+        // The total is usually close to full, above or below; otherwise it is arbitrary.
         device.total = random.oneIn(6) ? random.below(300) : max(0, device.used + others + random.below(60) - 25)
         device.thresholds = randomThresholds(total: device.total, &random)
         return device

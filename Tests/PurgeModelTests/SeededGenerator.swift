@@ -1,4 +1,4 @@
-/// Reproducible random numbers (SplitMix64), so that a failure can be run again.
+/// Reproducible random numbers (SplitMix64), so that a failure can be repeated.
 struct SeededGenerator {
     private var state: UInt64
 
@@ -12,8 +12,8 @@ struct SeededGenerator {
         return z ^ (z >> 31)
     }
 
-    /// One of 0 ..< limit.
+    /// Returns a number in 0 ..< limit.
     mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
-    /// True once in `count` times.
+    /// Returns true once in `count` times on average.
     mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }
 }

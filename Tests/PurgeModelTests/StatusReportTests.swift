@@ -33,7 +33,7 @@ import Testing
         return String(decoding: try encoder.encode(report), as: UTF8.self)
     }
 
-    /// Each key of docs/CONTROL.md, status.json, each number where it belongs.
+    /// Every key of docs/CONTROL.md, status.json, with a distinct number.
     @Test func shapeIsThatOfTheContract() throws {
         #expect(
             try json(report(mountpoint: "/m")) == """
@@ -51,7 +51,7 @@ import Testing
                 """)
     }
 
-    /// As it is rendered from a device and the ledger of a container on it.
+    /// Renders a report from a device and the ledger of a container on it.
     @Test func isRenderedFromDeviceAndLedger() throws {
         var device = Device(containerID: "2B9B0D5C-6A4E-4B59-8B0E-0D9A6F3F1C11")
         (device.total, device.others, device.othersPurgeable) = (ByteCount(409_600), ByteCount(40960), ByteCount(8192))

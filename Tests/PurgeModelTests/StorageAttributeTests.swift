@@ -19,7 +19,7 @@ import Testing
         #expect(attribute.canonical(text) == kept)
     }
 
-    /// No duration and a duration of nothing are one value, so it has one form.
+    /// All zero durations have a single canonical form.
     @Test(arguments: ["0s", "0m", "0h", "0d", "0w", "000s"])
     func noDurationIsZero(text: String) {
         #expect(StorageAttribute.purgeAfter.canonical(text) == "0")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PurgeModel
 
-/// The curve of a device's numbers: what it tells is true, and it is bounded however much changes.
+/// The curve of a device's numbers: its points are true, and their number is bounded however much changes.
 struct StorageCurveTests {
     private static func instant(_ milliseconds: Int) -> Instant {
         Instant(nanoseconds: Int64(milliseconds) * 1_000_000)
@@ -24,7 +24,7 @@ struct StorageCurveTests {
         device.ledgers[0].charge(ByteCount(blocks: blocks), as: .init(tier: tier))
     }
 
-    /// The end of a change at this moment.
+    /// Ends a change of the device at this moment.
     private static func end(_ curve: inout StorageCurve, _ device: Device, _ moment: Int) {
         let now = numbers(of: device)
         if curve.follow(now) { curve.note(now, at: instant(moment), real: instant(moment)) }
@@ -48,7 +48,7 @@ struct StorageCurveTests {
         #expect(curve.take().isEmpty)
     }
 
-    /// A file that is moved to another tier.
+    /// The change moves a file to another tier.
     @Test func tiersHavePoints() {
         var (curve, device) = (StorageCurve(), Self.device())
         Self.charge(3, .temporary, &device)
@@ -59,8 +59,8 @@ struct StorageCurveTests {
         #expect(curve.take().map { $0.numbers.persistent.bytes / 4096 } == [0, 3])
     }
 
-    /// 100 random walks, each with more small changes than there may be points: the most and the least used are told
-    /// nevertheless, with the tiers of that moment.
+    /// In each of 100 random walks, the number of small changes exceeds the maximum of points. The curve still records the most
+    /// and the least used, with the tiers of that moment.
     @Test func extremesAreTold() {
         for seed in UInt64(0)..<100 {
             var random = SeededGenerator(seed: seed)
@@ -95,7 +95,7 @@ struct StorageCurveTests {
         }
     }
 
-    /// A program that writes and removes the same again and again soon makes no more points.
+    /// A program that keeps writing and removing the same data soon adds no more points.
     @Test func isBounded() {
         var (curve, device) = (StorageCurve(), Self.device())
         var points = 0
@@ -108,11 +108,11 @@ struct StorageCurveTests {
         #expect((1000...11 * StorageCurve.pointsPerStep).contains(points), "\(points)")
     }
 
-    /// The journal cannot be written for a long time: the extremes stay.
+    /// The extremes survive a long time in which the journal cannot be written.
     @Test func waitingIsBounded() {
         var (curve, device) = (StorageCurve(), Self.device())
         for moment in 0..<10_000 {
-            // Each of these is a point.
+            // Each of these changes is a point.
             device.others = ByteCount(Int64(moment == 777 ? 0 : moment == 4003 ? 60 << 20 : 4096 + moment % 2))
             if moment == 1001 { Self.charge(500, .persistent, &device) }
             Self.end(&curve, device, moment)
@@ -124,7 +124,7 @@ struct StorageCurveTests {
         #expect(told.map(\.others).max() == ByteCount(60 << 20) && told.map(\.others).min() == .zero)
     }
 
-    /// At the end of a mount there is a point in any case, in between only for what differs.
+    /// The end of a mount always adds a point; within a mount only differences do.
     @Test func whatIsWorthAPoint() {
         var (curve, device) = (StorageCurve(), Self.device())
         var counts: [Int] = []
@@ -145,7 +145,7 @@ struct StorageCurveTests {
         note(101, 100)
         isDue = charge(50) || isDue
         isDue = charge(-50) || isDue
-        // What was more, and what is.
+        // One point for the earlier maximum, and one for the present.
         note(1)
         #expect(counts == [1, 0, 1, 0, 1, 2])
         #expect(!isDue)

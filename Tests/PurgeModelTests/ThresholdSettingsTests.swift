@@ -2,7 +2,7 @@ import PurgeModel
 import Testing
 
 @Suite struct ThresholdSettingsTests {
-    /// 100 blocks; the documented thresholds are then 5, 10, 11 (10.5 rounded up) and 11 blocks.
+    /// A total of 100 blocks, for which the documented thresholds are 5, 10, 11 (10.5 rounded up) and 11 blocks.
     private static let total = ByteCount(409_600)
 
     private func settings(after lines: String, from old: ThresholdSettings = .documented) -> ThresholdSettings? {
@@ -31,7 +31,7 @@ import Testing
             ("desired 50%", [5, 10, 11, 50]),
             ("desired 50%\nnearlow 40%\nlow 30%\nverylow 20%", [20, 30, 40, 50]),
             ("verylow 0\nlow 0\nnearlow 0\ndesired 0", [0, 0, 0, 0]),
-            ("verylow 11%\nlow 11%", [11, 11, 11, 11]),  // equal is in order
+            ("verylow 11%\nlow 11%", [11, 11, 11, 11]),  // equal thresholds are in order
             ("low 9.01%", [5, 10, 11, 11]),
             ("desired 100%", [5, 10, 11, 100]),
             ("desired 1G", [5, 10, 11, 262_144]),  // more than total: never reached
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func theOrderIsJudgedAfterAllLines() {
-        // Taken one by one, the first line would not be in order.
+        // Line by line, the first threshold would be out of order.
         #expect(blocks(after: "verylow 20%\nlow 20%\nnearlow 20%\ndesired 20%") == [20, 20, 20, 20])
     }
 
@@ -84,8 +84,7 @@ import Testing
         #expect(later.desired.bytes == 819_200)
     }
 
-    /// Sizes stay where percentages follow the total, but a level must never be entered at more
-    /// free space than purging aims for.
+    /// Sizes stay while percentages follow the total, but no level may begin above the free space that purging aims for.
     @Test(
         arguments: [
             ("verylow 5", 100, [5, 10, 11, 11]),
