@@ -33,7 +33,7 @@ struct ArgumentsTests {
         #expect(arguments.operands == ["--total", "--"] && !arguments.has(.total))
     }
 
-    /// The options whose values add up; every other option of every verb takes one value.
+    /// The repeatable options; every other option of every verb takes one value.
     private static let addingUp = [
         "run --at", "run --fail-on", "run -o", "mount -o", "purge --path", "clean --hook", "events --type",
     ]
@@ -68,7 +68,7 @@ struct ArgumentsTests {
         }
     }
 
-    /// The second is refused even if it is the same, or has no value.
+    /// A second value is refused even if it is the same or empty.
     @Test func anOptionalValueIsGivenOnce() throws {
         #expect(throws: CommandFailure.self) { try parse("--mark", "--mark=a") }
         #expect(throws: CommandFailure.self) { try parse("--total", "1K", "--total=1K") }

@@ -6,11 +6,11 @@ import Testing
 
 @testable import PurgeCommands
 
-/// Signals that arrive when the work of `purgefs backup` is nearly done.
+/// Signals that arrive when `purgefs backup` is nearly finished.
 struct BackupSignalTests {
     private static let container = "64D2D0B7-3CC8-46A4-8F77-4F2C0B6C3E11"
 
-    /// Gives `body` an empty directory with a store in it.
+    /// Gives `body` a fresh directory that contains a store.
     private func withStore(_ body: (String) throws -> Void) throws {
         let root = try System.makeTemporaryDirectory(prefix: "/tmp/purgefs-signal-test.")
         try Store.open("\(root)/store", creating: true).saveSettings(Device(containerID: Self.container))
@@ -20,7 +20,7 @@ struct BackupSignalTests {
         try result.get()
     }
 
-    /// Sends SIGINT to this thread right before its call of that name after `earlier` ones.
+    /// Sends SIGINT to this thread right before a call of that name that follows `earlier` others.
     private func interrupted(
         before name: SystemCall.Name, after earlier: Int = 0, _ words: [String]
     ) throws -> Session {
@@ -28,19 +28,19 @@ struct BackupSignalTests {
         let outcome = SystemCallFaults.running(
             { pthread_kill(pthread_self(), SIGINT) }, before: name, after: earlier
         ) { Session(words) }
-        // The signal has not been fetched yet, and would end this process.
+        // The signal is still pending, and would end this process.
         let signal = try System.nextSignal(of: SignalSet(SIGINT), milliseconds: 0)
         #expect(signal?.number == SIGINT)
         try System.setMask(mask)
         return try outcome.result.get()
     }
 
-    /// The store has its name already: the comparison ends.
+    /// The store already has its name; the signal ends the comparison.
     @Test func afterTheRestoration() throws {
         try withStore { root in
             let words = ["backup", "restore", "\(root)/saved", "\(root)/new"]
             #expect(Session("backup", "create", "\(root)/store", "--output", "\(root)/saved").status == 0)
-            // The first gives device.json its name.
+            // The first rename publishes device.json.
             let session = try interrupted(before: .renameat2, after: 1, words)
             #expect(session.status == 128 + SIGINT && session.output == "")
             #expect(session.messages == "purgefs: interrupted; \(root)/new has been restored, and is complete\n")

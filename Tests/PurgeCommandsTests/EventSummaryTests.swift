@@ -75,7 +75,7 @@ struct EventSummaryTests {
         #expect(!text.contains("\n"))
     }
 
-    /// A clock can be set back, and what is no time counts for none.
+    /// A clock can be set back, and invalid times are ignored.
     @Test func aClockThatWasSetBack() {
         var summary = EventSummary()
         for time in ["2026-11-21T09:00:00.000Z", "2026-11-22T09:00:00.000Z", "x", "2026-11-20T09:00:00.000Z"] {
@@ -89,7 +89,7 @@ struct EventSummaryTests {
         #expect(EventSummaryText(report: damaged.report).lines.first == "1 event")
     }
 
-    /// Two files, in two directories, whose names are equal as text.
+    /// The two files and their directories have canonically equivalent names.
     @Test func pathsThatAreEqualAsText() {
         var summary = EventSummary()
         for name in ["caf\u{E9}", "cafe\u{301}", "caf\u{E9}"] {
@@ -105,7 +105,7 @@ struct EventSummaryTests {
         #expect(JSONText.encode(EventSummary().report).hasPrefix(#"{"total":{"events":0,"#))
     }
 
-    /// However many directories there are.
+    /// Long tables are cut, however many directories there are.
     @Test func longTablesAreCut() {
         var summary = EventSummary()
         for number in 0..<25 {

@@ -31,7 +31,7 @@ struct EventTextTests {
         #expect(EventText.line(emptied) == "2026-11-21T09:30:00.123Z  purge            0 B  a  (emptied)  caches")
     }
 
-    /// A terminal of 80 columns; the same words in the same order.
+    /// On a terminal of 80 columns, the words and their order are the same.
     @Test func longLinesAreContinuedBelow() {
         let lines = EventText(event: purge).lines(width: 80)
         #expect(

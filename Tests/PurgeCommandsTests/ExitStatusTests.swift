@@ -5,12 +5,12 @@ import Testing
 @testable import PurgeCommandLine
 @testable import PurgeCommands
 
-/// The tables of docs/CLI.md say what help says.
+/// The tables of docs/CLI.md must match the help.
 struct ExitStatusTests {
     private static let page =
         "\(#filePath)".split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/docs/CLI.md"
 
-    /// The rows of the first table of exit statuses below a heading.
+    /// Returns the rows of the first table of exit statuses below a heading.
     private func table(below heading: String) throws -> [String] {
         let page = String(decoding: try FileDescriptor.open(Self.page, O_RDONLY).readAll(), as: UTF8.self)
         let lines = page.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }

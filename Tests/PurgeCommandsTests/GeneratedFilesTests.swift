@@ -2,9 +2,9 @@ import Testing
 
 @testable import PurgeCommands
 
-/// The manual page and the completions have what the help has.
+/// The manual page and the completions must contain everything that the help contains.
 struct GeneratedFilesTests {
-    /// The options in a help page, as a reader finds them there.
+    /// Returns the options in a help page, extracted from its text.
     private func options(_ verb: String) -> [String] {
         Session("help", verb).output.split(separator: "\n").compactMap { line in
             guard line.hasPrefix("    -") else { return nil }
@@ -12,7 +12,7 @@ struct GeneratedFilesTests {
         }
     }
 
-    /// What `purgefs generate` prints, from a line with `start` in it to the next one with `end`.
+    /// Returns a part of the output of `purgefs generate`, from a line that contains `start` to the next one that contains `end`.
     private func part(_ what: String, from start: String, to end: String) throws -> String {
         let session = Session("generate", what)
         #expect(session.status == 0 && session.messages == "")
@@ -78,7 +78,7 @@ struct GeneratedFilesTests {
         }
     }
 
-    /// Nothing in a text is taken for a request of troff, or shown as another character.
+    /// No text is taken for a troff request or rendered as another character.
     @Test func troffText() {
         #expect(Roff.prose("`a-b` isn't ~/.x") == #"\fBa\-b\fR isn\(aqt \(ti/.x"#)
         #expect(Roff.plain(".TH") == #"\&.TH"#)

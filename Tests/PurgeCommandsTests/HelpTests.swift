@@ -5,7 +5,7 @@ import Testing
 @testable import PurgeCommandLine
 @testable import PurgeCommands
 
-/// Each help text is compared whole with a file in Help/. To accept a change:
+/// Each complete help text must equal a file in Help/. To accept a change:
 /// `PURGEFS_ACCEPT_HELP=1 swift test --filter HelpTests`.
 struct HelpTests {
     private static let folder = "\(#filePath)".split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/Help"

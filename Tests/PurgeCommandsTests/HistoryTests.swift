@@ -8,7 +8,7 @@ import Testing
 @testable import PurgeCommands
 @testable import PurgeContainers
 
-/// Events of a journal from its end, and from a moment on.
+/// Reading the events of a journal from its end, and from a moment on.
 struct HistoryTests {
     private func withHistory(_ events: [Event], _ body: (String, History) throws -> Void) throws {
         try Scratch.with("history") { scratch in
@@ -20,7 +20,7 @@ struct HistoryTests {
             try body(path, try History(store: path))
         }
     }
-    /// Every fifth is a purge; every thousandth has another path, and the seventh leads there.
+    /// Every fifth event is a purge. Every thousandth has the path tmp/rare, and the seventh has it as its target.
     private let events: [Event] = (1...2500).map { (number: Int) -> Event in
         let minute = number < 1250 ? "10" : "20"
         let type: EventType = number % 5 == 0 ? .purge : number % 2 == 0 ? .removed : .mark
@@ -44,7 +44,7 @@ struct HistoryTests {
             try check(history, 1500, all, Array(1001...2500))
             try check(history, 2500, all, Array(1...2500))
             try check(history, 100_000, all, Array(1...2500))
-            // Over pages, by either path.
+            // The matches are spread over several pages, and match by path or by target.
             try check(history, 2, EventFilter(glob: "*/rare"), [1000, 2000])
             try check(history, 9, EventFilter(glob: "*/rare"), [7, 1000, 2000])
         }
@@ -64,7 +64,7 @@ struct HistoryTests {
         }
     }
 
-    /// An event in between that cannot be understood shows that it is not read.
+    /// Damages two events in between. If a query reads one of them, it fails.
     private func withDamagedHistory(_ body: (History) throws -> Void) throws {
         try withHistory(events) { store, history in
             let change = "UPDATE events SET type = 'nonsense' WHERE seq IN (12, 1249)"
@@ -74,7 +74,7 @@ struct HistoryTests {
         }
     }
 
-    /// The events of one path are found without reading others, from the end and from the beginning.
+    /// The events of one path are found without reading others, from either end.
     @Test(arguments: ["tmp/rare", "tmp\\/ra\\re"]) func ofOnePath(glob: String) throws {
         try withDamagedHistory { history in
             try check(history, 2, EventFilter(glob: glob), [1000, 2000])
@@ -86,7 +86,7 @@ struct HistoryTests {
         }
     }
 
-    /// Over pages, by either path, and each event once.
+    /// The events fill several pages, match by path or target, and are each found once.
     @Test func manyEventsOfOnePath() throws {
         let events = (1...4000).map { (number: Int) -> Event in
             let (path, to) = [("a", nil), ("b", "a"), ("b", nil), ("a", "a")][number % 4]
@@ -114,7 +114,7 @@ struct HistoryTests {
         ("[a]", nil), (#"a\"#, nil),
     ]) func onlyMatch(pattern: String, path: String?) { #expect(Glob.onlyMatch(of: pattern) == path) }
 
-    /// What is read again and again is what is read at once, whatever has been added in between.
+    /// Repeated reading yields the same as reading once, even if events are added in between.
     @Test func theNewestAgainAndAgain() throws {
         try Scratch.with("history") { scratch in
             let path = "\(scratch.path)/s"
@@ -150,7 +150,7 @@ struct HistoryTests {
         #expect(Since(text: "10") == nil && Since(text: "now") == nil && Since(text: "-10m") == nil)
         let now = Instant(seconds: System.now() / 1_000_000_000, nanoseconds: 0)
         let day = try Since.span(TimeSpan(seconds: 3 * 86400)).time { () throws(CommandFailure) in 2 * 86400 }
-        // Three days before a clock that is two days ahead.
+        // Three days before the device's clock, which is two days ahead, is one day ago.
         #expect(day >= now.advanced(by: TimeSpan(seconds: -86400)).iso8601)
         #expect(day < now.advanced(by: TimeSpan(seconds: -86400 + 600)).iso8601)
         let moment = try Since.moment(Instant(seconds: 0, nanoseconds: 0)).time { () throws(CommandFailure) in 9 }

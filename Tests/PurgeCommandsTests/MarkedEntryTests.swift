@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeCommands
 
-/// What the owner of a store puts in the place of a file or folder while it is being marked is not followed.
+/// A link that a store's owner puts in the place of an entry while it is being marked is not followed.
 struct MarkedEntryTests {
     @Test(arguments: ["Documents/folder", "Documents/folder/file"]) func followsNoLink(_ replaced: String) throws {
         try Scratch.with("mark") { scratch in

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PurgeCommands
 
-/// What stands in the way of mounting, and what is said of it.
+/// The obstacles to mounting, and the messages about them.
 struct MountRightsTests {
     @Test(arguments: [
         // Root, and any user with the capability, needs no helper.
@@ -14,7 +14,7 @@ struct MountRightsTests {
         (MountRights(isRoot: true, canGain: false, hasNoNewPrivileges: true), "CAP_SYS_ADMIN", "--cap-add SYS_ADMIN"),
         (MountRights(canGain: false), "CAP_SYS_ADMIN", "--device /dev/fuse"),
         (MountRights(canGain: false, helper: .missing), "CAP_SYS_ADMIN", "apparmor=unconfined"),
-        // Without CAP_SYS_ADMIN root gets it by executing fusermount3, unless that is forbidden.
+        // Root without CAP_SYS_ADMIN gains it by executing fusermount3, unless that is forbidden.
         (MountRights(isRoot: true), nil, ""),
         (MountRights(isRoot: true, hasNoNewPrivileges: true), "CAP_SYS_ADMIN", "--cap-add SYS_ADMIN"),
         (MountRights(hasNoNewPrivileges: true), "fusermount3", "no-new-privileges"),

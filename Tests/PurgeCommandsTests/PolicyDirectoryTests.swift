@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeCommands
 
-/// The directory of a policy is reached name by name, and made there, whatever an app puts in the place of one meanwhile.
+/// A policy's directory is reached and made name by name, so that an app's links cannot redirect it.
 struct PolicyDirectoryTests {
     private static func makeStore(_ path: String) throws {
         let store = try Store.open(path, creating: true)
@@ -26,7 +26,7 @@ struct PolicyDirectoryTests {
                 _ = try? Files.rename(documents + "/news", documents + "/moved")
                 _ = symlink(outside, documents + "/news")
             }
-            // Opening a store may try out an attribute, which is not the one that is meant here.
+            // Opening a store may try out an attribute; this test needs the later call.
             let opened = call == .setxattr ? try PolicyDirectory(documents + "/news/feed", making: false) : nil
             let adding = SystemCallFaults.running(replace, before: call) {
                 let directory = try opened ?? PolicyDirectory(documents + "/news/feed", making: true)

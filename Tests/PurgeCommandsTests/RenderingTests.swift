@@ -28,14 +28,14 @@ struct RenderingTests {
         for mark in marks.compactMap(Unicode.Scalar.init) {
             #expect(VisibleText.of("a\(mark)b") == "a\\u{\(String(mark.value, radix: 16))}b")
         }
-        // What joins letters and emoji is a part of names.
+        // Joiners and variation selectors are part of names.
         #expect(VisibleText.of("\u{200C}\u{200D}\u{FE0F}") == "\u{200C}\u{200D}\u{FE0F}")
         let error = StoreError("it is\todd", path: "/a\nb", advice: "Rename /a\nb.")
         let message = CommandFailure("cannot check", error).message
         #expect(message == #"cannot check: /a\u{a}b: it is\u{9}odd"# + "\n" + #"  Rename /a\u{a}b."#)
     }
 
-    /// Texts that come from a file that somebody else has written.
+    /// The texts may come from a file that another user has written.
     @Test func eventWithControlCharacters() {
         let line = EventText.line(Event(time: "T\u{1B}", type: .restore, reason: "1 entry of\u{1B}[31m\nx"))
         #expect(line.hasPrefix(#"T\u{1b}"#) && line.contains(#"1 entry of\u{1b}[31m\u{a}x"#))
@@ -74,7 +74,7 @@ struct RenderingTests {
             app: .init(container: "ID", running: true), counters: .init())
     }
 
-    /// A terminal of 80 columns and 24 lines shows all of it.
+    /// Everything fits on a terminal of 80 columns and 24 lines.
     @Test(arguments: [0, 4096, 64 << 20, 1023 << 30, (1 << 60) - 4096]) func statusFits(total: Int64) {
         let lines = StatusText(report: report(total: total, files: 1_000_000_000), bar: .unicode).lines
         #expect(lines.count <= 23)
@@ -84,7 +84,7 @@ struct RenderingTests {
     @Test func framesAreCutToTheTerminal() {
         let frame = LiveFrame(lines: ["abcdef", "ab", "abc", "a"], size: TerminalSize(columns: 3, rows: 3))
         #expect(frame.text == "\u{1B}[?7l\u{1B}[Habc\r\nab\u{1B}[K\r\nabc\u{1B}[?7h")
-        // What is below the last line is erased, and not the last character of that line.
+        // The rest of the screen is erased, but not the last character of the last line.
         let short = LiveFrame(lines: ["ab", "abcdef"], size: TerminalSize(columns: 3, rows: 3))
         #expect(short.text == "\u{1B}[?7l\u{1B}[Hab\u{1B}[K\r\nabc\r\n\u{1B}[J\u{1B}[?7h")
     }

@@ -14,7 +14,7 @@ struct RunDemandsTests {
         Event(type: .purge, path: "Library/Caches/a,b"), Event(type: .purge, bytes: ByteCount(4096), reason: "others"),
     ]
 
-    /// Returns the status of a run with these events, and what it says.
+    /// Returns the status of a run with these events, and its messages.
     private func end(_ words: [String], _ events: [Event], of status: Int32 = 0) throws -> (Int32, String) {
         let demands = try RunDemands(try Arguments(words + ["true"], for: .run))
         var tally = RunTally(demands: demands.demands)
@@ -66,12 +66,12 @@ struct RunDemandsTests {
         #expect(throws: CommandFailure.usage("--fail-on: " + message)) { try end(["--fail-on", text], []) }
     }
 
-    /// Events that nobody has received may be those that a demand is about.
+    /// A demand may concern events that were lost.
     @Test(arguments: [([], 0), (["refused"], 1)]) func eventsThatAreMissing(demands: [String], failures: Int) throws {
         #expect(try self.failures(demands, [Event(seq: 4, type: .dropped, reason: "3 events")]) == failures)
     }
 
-    /// Refusals beyond 1,024 files a second are one event without a path: nobody can tell whether GLOB matches one.
+    /// Refusals beyond 1,024 files a second share one event without a path, so GLOB cannot be decided.
     @Test(arguments: [
         (["refused:Documents/*"], nil, 1), (["refused:Documents/*"], "Documents/a", 0), (["refused"], nil, 0),
         (["flagLost:*"], nil, 0), ([], nil, 0),
@@ -82,7 +82,7 @@ struct RunDemandsTests {
         #expect(try self.failures(demands, events + more) == failures)
     }
 
-    /// How many failures a run has that gets these events.
+    /// Returns the number of failures of a run with these events.
     private func failures(_ demands: [String], _ events: [Event]) throws -> Int {
         let record = try RunRecord(
             path: nil, demands: demands.map { (text) throws(CommandFailure) in try EventDemand(text) })

@@ -3,7 +3,7 @@ import PurgeSystem
 @testable import PurgeCommandLine
 @testable import PurgeCommands
 
-/// One call of the program inside this process, with what it printed.
+/// An in-process call of the program, with its captured output.
 struct Session {
     private(set) var status: Int32 = 0
     private(set) var output = ""

@@ -3,7 +3,7 @@ import Testing
 @testable import PurgeCommands
 
 struct StoppedDaemonWatchTests {
-    /// A stopped daemon ends only the verbs that ask it: a container that is named comes before the one around.
+    /// A stopped daemon ends only verbs that ask it. A container on the command line takes precedence over the surrounding one.
     @Test(arguments: [
         ("events", ["n"], ["n"]), ("set", ["n", "total=5G"], ["n"]), ("set", ["total=5G"], []),
         ("device", ["lock"], []), ("device", ["lock", "n"], ["n"]), ("clock", ["advance", "3d"], []),

@@ -4,10 +4,10 @@ import Testing
 @testable import PurgeCommands
 @testable import PurgeContainers
 
-/// Which path is inside which, from the table of mounts alone.
+/// Which path contains which, according to the table of mounts alone.
 struct SurroundingsTests {
-    /// Bind mounts of a store, of its container and of a folder in that; a container and a folder of it; one mount over
-    /// another.
+    /// Bind mounts of a store, of its container and of a folder in that; a mounted container and a folder of it; and one mount
+    /// over another.
     private static let surroundings = Surroundings(
         mounts: MountEntry.parse(
             Array(
@@ -38,7 +38,7 @@ struct SurroundingsTests {
         #expect(Self.surroundings.store(holding: path, isStore: Self.isStore) == store)
     }
 
-    /// A store is not in itself, under whatever name.
+    /// A store is not inside itself, under any name.
     @Test(arguments: [
         ("/srv/apps/store", nil), ("/mnt/store", nil), ("/srv/apps/store/container", "/srv/apps/store"),
         ("/mnt/container", "/srv/apps/store"), ("/mnt/a b", "/srv/apps/store"), ("/", nil),

@@ -7,7 +7,7 @@ import Testing
 @testable import PurgeCommands
 
 struct TreeRemovalTests {
-    /// Deeper than a path or the descriptors of a process go.
+    /// The tree is deeper than paths and file descriptors allow.
     @Test func removesADeepTree() throws {
         let root = try System.makeTemporaryDirectory(prefix: "/tmp/purgefs-removal-test.")
         let parent = try FileDescriptor.open(root, O_RDONLY | O_DIRECTORY)
@@ -24,7 +24,7 @@ struct TreeRemovalTests {
         }
         try TreeRemoval.run("tree", in: parent)
         #expect(try parent.open(".", O_RDONLY | O_DIRECTORY).names().isEmpty)
-        try TreeRemoval.run("tree", in: parent)  // gone already
+        try TreeRemoval.run("tree", in: parent)  // already gone
         try System.removeDirectory(at: AT_FDCWD, root)
     }
 
@@ -34,7 +34,7 @@ struct TreeRemovalTests {
         let mountpoint = try area.makeMountpoint(container: "ID")
         #expect(mountpoint == area.root + "/Containers/Data/Application/ID")
         try System.makeDirectory(at: AT_FDCWD, area.store, mode: 0o755)
-        // Made after the unmount by a process that the command has left.
+        // A process left behind by the command makes this after the unmount.
         try System.makeDirectory(at: AT_FDCWD, mountpoint + "/Library", mode: 0o755)
         _ = try FileDescriptor.open(mountpoint + "/Library/late", O_WRONLY | O_CREAT, mode: 0o600)
         try area.remove()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurgeCommands
 
-/// Wrong usage: exit status 64, a message, the usage line, nothing on standard output.
+/// Wrong usage gives exit status 64, a message and the usage line, and nothing on standard output.
 struct UsageTests {
     @Test(arguments: [
         [], ["nosuch"], ["device"], ["--nosuch"], ["help", "nosuch"], ["help", "run", "mount"],
@@ -89,7 +89,7 @@ struct UsageTests {
         }
     }
 
-    /// A unit is easily forgotten.
+    /// Users often forget the unit.
     @Test(arguments: [
         ("64", "--total 64: the smallest device is 1 MiB; did you mean 64M?"),
         ("4096", "--total 4096: the smallest device is 1 MiB; did you mean 4096M?"),
@@ -106,7 +106,7 @@ struct UsageTests {
         }
     }
 
-    /// Well formed, but it does not exist: a failure, not wrong usage.
+    /// Valid usage with a target that does not exist is a failure, not wrong usage.
     @Test(arguments: [
         ["status", "/nonexistent/x"], ["set", "/nonexistent/x", "storage.total=1G"],
         ["purge", "/nonexistent/x", "--all"],

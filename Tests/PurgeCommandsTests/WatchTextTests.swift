@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurgeCommands
 
-/// Frames of `status --watch`: of a fixed report and fixed events.
+/// Frames of `status --watch` for a fixed report and fixed events.
 struct WatchTextTests {
     private func report(pressure: PressureLevel = .normal, thresholds: ThresholdSettings = .documented) -> StatusReport
     {
@@ -86,7 +86,7 @@ struct WatchTextTests {
             """)
     }
 
-    /// The same with other signs in the bar and beside its parts.
+    /// The bar and its legend use block characters instead of ASCII.
     @Test func withBlocks() {
         let (signs, blocks) = (Array("op#=-."), Array("▓▒█▞░·"))
         func inBlocks(_ text: Substring) -> String {
@@ -128,7 +128,7 @@ struct WatchTextTests {
             """)
     }
 
-    /// However small or large it is, and however long what it shows.
+    /// A frame fits a terminal of any size, with content of any length.
     @Test(arguments: [1, 2, 3, 10, 20, 35, 60, 76, 80, 132, 300], [1, 2, 3, 5, 10, 16, 17, 24, 25, 60])
     func fitsEveryTerminal(columns: Int, rows: Int) {
         let lines = frame(columns, rows, remarks: ["something that is missing, for a long reason " + "/\u{1B}"])
@@ -147,7 +147,7 @@ struct WatchTextTests {
         #expect(none.lines.last == "no events yet")
     }
 
-    /// More is in use than there is, and nothing at all.
+    /// One device is overcommitted, and another is empty.
     @Test func bars() {
         func bar(others: Int64, used: Int64, total: Int64 = 100 << 12) -> CapacityBar {
             var report = report(thresholds: .off)
