@@ -9,7 +9,7 @@ struct ChecksumTests {
         return checksum.text
     }
 
-    /// From the description of CRC-32/ISO-HDLC.
+    /// The check value of CRC-32/ISO-HDLC.
     @Test func isThatOfZip() { #expect(of(Array("123456789".utf8)) == "cbf43926") }
 
     @Test func nothing() { #expect(Checksum().text == "00000000") }
@@ -24,7 +24,7 @@ struct ChecksumTests {
         #expect(skipped == whole)
     }
 
-    /// As gzip(1) has it for 16 TiB, by joining halves 44 times.
+    /// gzip(1) gives this value for 16 TiB; the test joins halves 44 times.
     @Test func manyZeros() {
         var joined = Checksum()
         for _ in 0..<4 { joined.addZeros(1 << 42) }

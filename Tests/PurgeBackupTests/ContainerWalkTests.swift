@@ -25,13 +25,13 @@ struct ContainerWalkTests {
         return seconds
     }
 
-    /// Eight times as many files in one folder take about eight times as long, and not 64 times.
+    /// The time grows linearly: eight times as many files take far less than 64 times as long.
     @Test func largeFolder() throws {
         let (few, many) = (try seconds(forFiles: 2_500), try seconds(forFiles: 20_000))
         #expect(many < 20 * few, "\(few) s, \(many) s")
     }
 
-    /// The order of the bytes, each folder before what is in it; what a visitor does not want is not entered.
+    /// Entries come in byte order, each folder before its content; a folder that the visitor declines is not entered.
     @Test func order() throws {
         try SampleContainer.with { container in
             for folder in ["b", "b/c", "a"] { try Files.makeDirectory(container.pathOf(folder)) }
@@ -47,7 +47,7 @@ struct ContainerWalkTests {
         }
     }
 
-    /// Reading leaves the access times of folders and files as they are.
+    /// Reading preserves the access times of folders and files.
     @Test func accessTimes() throws {
         try SampleContainer.with { container in
             try Files.makeDirectory(container.pathOf("d"))
@@ -68,7 +68,7 @@ struct ContainerWalkTests {
         }
     }
 
-    /// A folder that goes away, or becomes something else, between being found and being entered.
+    /// A folder disappears or changes its kind between being found and being entered.
     @Test(arguments: ["", "file", "link"]) func replacedFolder(by kind: String) throws {
         try SampleContainer.with { container in
             for folder in ["a", "b"] { try Files.makeDirectory(container.pathOf(folder)) }

@@ -7,13 +7,13 @@ import Testing
 
 @testable import PurgeBackup
 
-/// Rights of other users in a backup.
+/// Privileges of other users in a backup.
 @Suite(.enabled(if: geteuid() == 0, "only root can bring rights of others"))
 struct DroppedPrivilegesTests {
     /// CAP_NET_BIND_SERVICE, permitted and effective (VFS_CAP_REVISION_2).
     private static let capability: [UInt8] = [1, 0, 0, 2, 0, 4] + [UInt8](repeating: 0, count: 14)
 
-    /// Gives the outcome, and the container of the new store. There are a file for each right, a plain one and a folder.
+    /// Restores one file for each privilege, a plain file and a folder; `body` gets the outcome and paths in the new container.
     private func restore(
         forUser: Bool, _ body: (BackupRestoration.Outcome, (String) -> String) throws -> Void
     ) throws {
@@ -40,7 +40,7 @@ struct DroppedPrivilegesTests {
 
     private func mode(_ path: String) throws -> mode_t { try Files.status(path).st_mode & 0o7777 }
 
-    /// The owners stay, too: without such rights they let nobody do anything.
+    /// The owners stay too: without the privileges, the files give nobody any rights.
     @Test func inAStoreOfAUser() throws {
         try restore(forUser: true) { (outcome, path) in
             for (name, expected) in [("plain", mode_t(0o755)), ("user", 0o755), ("group", 0o711), ("both", 0o700)] {

@@ -7,7 +7,7 @@ import Testing
 @testable import PurgeBackup
 
 struct EntryReaderTests {
-    /// The first name is gone before it is read, so the second is the file itself.
+    /// The first name is gone before it is read, so the second name carries the file.
     @Test func firstNameIsGone() throws {
         try SampleContainer.with { container in
             try Files.write("data", to: container.pathOf("a"))
@@ -21,7 +21,7 @@ struct EntryReaderTests {
         }
     }
 
-    /// The first name goes away when it has been opened, with a change, so it is not in the backup: the second is the file.
+    /// The first name disappears after a change while it is open, so it is not in the backup. The second name carries the file.
     @Test func firstNameGoesWhileItIsRead() throws {
         try SampleContainer.with { container in
             try Files.write("data", to: container.pathOf("a"))
@@ -40,7 +40,7 @@ struct EntryReaderTests {
         }
     }
 
-    /// An inode number that is given again, or a file that was written to after it was read.
+    /// The inode number was reused, or the file was written after it was read.
     @Test func furtherNameOfAnotherFile() throws {
         try SampleContainer.with { container in
             try Files.write("data", to: container.pathOf("a"))
@@ -57,7 +57,7 @@ struct EntryReaderTests {
         try container.reader().read(try container.entry(name), into: sink)
     }
 
-    /// A small file that is written to while it is read is read again.
+    /// A small file that changes while it is read is read again.
     @Test(arguments: [0, 1, 2]) func growingFile(readings: Int) throws {
         try SampleContainer.with { container in
             let path = container.pathOf("a")
@@ -72,7 +72,7 @@ struct EntryReaderTests {
         }
     }
 
-    /// It was seen by the walk, and then written anew, as programs do that save a file.
+    /// After the walk, the file was replaced, as programs do when they save.
     @Test func replacedFile() throws {
         try SampleContainer.with { container in
             try Files.write("first", to: container.pathOf("a"))
@@ -84,7 +84,7 @@ struct EntryReaderTests {
         }
     }
 
-    /// What is not a file any more is not waited for, and not taken for one.
+    /// A file that has become something else does not block the reader, and is not taken for a file.
     @Test func fileThatIsAFIFONow() throws {
         try SampleContainer.with { container in
             try Files.write("first", to: container.pathOf("a"))
@@ -96,8 +96,8 @@ struct EntryReaderTests {
         }
     }
 
-    /// A file of which a program has changed a page through a mapping, which has not been written back: further changes
-    /// to the page do not change the time of modification.
+    /// Gives `body` a file with a page that was changed through a mapping and is not written back yet. Further changes of the
+    /// page do not update the modification time.
     private func withMapping(
         size: Int, _ body: (SampleContainer, UnsafeMutableRawPointer) throws -> Void
     ) throws {
@@ -134,7 +134,7 @@ struct EntryReaderTests {
         }
     }
 
-    /// Holes stay holes, and all data is in its place.
+    /// Holes stay holes, and all data keeps its position.
     @Test(arguments: [3 << 20, 9 << 20]) func holes(size: Int) throws {
         try SampleContainer.with { container in
             let file = try FileDescriptor.open(container.pathOf("a"), O_RDWR | O_CREAT, mode: 0o600)

@@ -7,8 +7,7 @@ import Testing
 
 @testable import PurgeBackup
 
-/// Root makes something in a folder of an ordinary user, who exchanges what root makes there for another directory of root's
-/// before any call.
+/// Root makes something in an ordinary user's folder, and before each call the user exchanges it for another directory of root's.
 @Suite(.enabled(if: geteuid() == 0, "only root makes things for others"))
 struct ExchangedPlaceTests {
     private static let user: uid_t = 65534
@@ -16,7 +15,7 @@ struct ExchangedPlaceTests {
     enum Work: String, CaseIterable {
         case restore, create, copy
 
-        /// The hidden name of what is made as `target`.
+        /// The temporary name of `target`.
         var hiddenName: String {
             switch self {
             case .restore: ".target.unfinished-restore"
@@ -74,7 +73,7 @@ struct ExchangedPlaceTests {
         }
     }
 
-    /// What a killed process has left is only removed if it is what it seems.
+    /// Remains of a killed process are removed only if they are verified to be such.
     @Test func remainsOfOthers() throws {
         try SampleContainer.with { container in
             try Self.make(.create, from: container, at: "\(container.path)/../backup")

@@ -23,7 +23,7 @@ struct FolderFinderTests {
         }
     }
 
-    /// Going down a deep tree and up again opens each folder a few times.
+    /// Going down a deep tree and back up opens each folder only a few times.
     @Test func deepTree() throws {
         try SampleContainer.with { container in
             var paths: [[UInt8]] = []

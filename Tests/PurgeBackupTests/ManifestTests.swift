@@ -57,7 +57,7 @@ struct ManifestTests {
         #expect(reader.totals.entries == 1006 && reader.header.source == "/srv/app.store")
     }
 
-    /// The holes of such a file are zeros in the archive, and the manifest has no room for all of them.
+    /// Holes beyond the manifest's limit become zeros in the archive.
     @Test func moreHolesThanALineHolds() throws {
         var record = EntryRecord(path: [UInt8](repeating: 0xff, count: 100), kind: .file)
         record.size = 1 << 40
@@ -71,7 +71,7 @@ struct ManifestTests {
         #expect(same.first?.runs?.count == 10_000)
     }
 
-    /// They go into a journal and to a terminal.
+    /// These texts are written to a journal and a terminal.
     @Test(arguments: [
         ("2026-11-22T12:00:00.000Z", "C"), ("2026-11-22T12:00:00.000Z", "64D2D0B7-3CC8-46A4-8F77-4F2C0B6C3E1\u{1B}"),
         ("now", uuid), ("\u{1B}[31m2026-11-22T12:00:0", uuid), ("2026-11-22T12:00:00.000Z\n", uuid),
@@ -93,14 +93,14 @@ struct ManifestTests {
         #expect(throws: StoreError.self) { try reader.nextOmission() }
     }
 
-    /// A batch of entries has a limit in bytes, too.
+    /// A batch of entries is also limited in bytes.
     @Test func longLines() throws {
         let entries = (0..<300).map { entry([UInt8](repeating: 0x61, count: 20_000 + $0)) }
         let found = try all(try ManifestReader(try written(entries), path: "test"))
         #expect(found == entries)
     }
 
-    /// Nothing is written that could not be read.
+    /// The writer refuses lines that the reader would refuse.
     @Test func linesThatAreTooLong() throws {
         #expect(throws: StoreError.self) { try written([entry([UInt8](repeating: 0x61, count: 1 << 20))]) }
         let long = entry([UInt8](repeating: 0x61, count: 1_000_000))
@@ -113,7 +113,7 @@ struct ManifestTests {
         #expect(try all(reader).isEmpty && reader.nextOmission() == nil)
     }
 
-    /// Each bit of a small manifest, and each length that is less than all.
+    /// Every flipped bit and every truncation of a small manifest is detected.
     @Test func damageIsSeen() throws {
         let file = try written([entry(Array("Documents/a".utf8))], [ManifestOmission(Array("tmp".utf8), .temporary)])
         let content = try file.readAll()
@@ -138,7 +138,7 @@ struct ManifestTests {
         #expect(accepted.isEmpty)
     }
 
-    /// With a checksum that is right, so that only the content is wrong.
+    /// The checksum is correct, so that only the content is wrong.
     @Test(arguments: [
         "", "{}", "{\"kind\":\"purgefs backup\",\"version\":1,\"entries\":[",
         "{\"kind\":\"other\",\"version\":1,\"entries\":[", "{\"kind\":\"purgefs backup\",\"version\":2,\"entries\":[",

@@ -8,7 +8,7 @@ import Testing
 @testable import PurgeBackup
 
 struct RestoreComparisonTests {
-    /// A container with these folders and files of three bytes, and one in which only `restored` are there.
+    /// Compares a container of these folders and three-byte files with one that contains only `restored`.
     private func comparison(
         _ folders: [String], _ files: [String], restored: [String], flagged: [String] = []
     ) throws -> RestoreComparison {
@@ -43,13 +43,13 @@ struct RestoreComparisonTests {
         #expect(found.missing.isEmpty && found.entries == 0 && found.unexpected.isEmpty)
     }
 
-    /// The folder itself is there.
+    /// The folder tmp itself was restored.
     @Test func contentsOfTmp() throws {
         let found = try comparison(["tmp", "tmp/d"], ["tmp/a", "tmp/d/b"], restored: ["tmp"])
         #expect(texts(found) == ["tmp leftOut(PurgeModel.BackupExclusion.temporary) 3 6"])
     }
 
-    /// A folder of the layout is made anew; the flag on it was there before the backup or came later.
+    /// A folder of the layout is made anew. The flag on it was set before the backup or after it.
     @Test func excludedFolderOfTheLayout() throws {
         let before = try comparison(
             ["Documents"], ["Documents/a"], restored: ["Documents"], flagged: ["Documents"])
@@ -68,7 +68,7 @@ struct RestoreComparisonTests {
         #expect(texts(found) == ["Documents/d leftOut(PurgeModel.BackupExclusion.excluded) 1 3"])
     }
 
-    /// It stands for what is in it; what is excluded there has its own reason.
+    /// The new folder stands for its content. Entries excluded within it have a reason of their own.
     @Test func newerFolder() throws {
         let found = try comparison(
             ["Documents", "Documents/n", "Documents/n/m", "Documents/n/x"],

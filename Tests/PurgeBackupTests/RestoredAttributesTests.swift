@@ -7,9 +7,9 @@ import Testing
 
 @testable import PurgeBackup
 
-/// Attributes that the file system under a new store does not take.
+/// Attributes that the file system under a new store refuses.
 struct RestoredAttributesTests {
-    /// Restores a file with that attribute, while each call that sets one fails.
+    /// Restores a file with this attribute, while each call that sets an attribute fails.
     private func restore(_ attribute: String, failingWith code: Int32) throws -> Result<String, any Error> {
         var result: Result<String, any Error>?
         try SampleContainer.with { container in
@@ -48,7 +48,7 @@ struct RestoredAttributesTests {
         #expect(error.advice.hasSuffix("Nothing was restored."))
     }
 
-    /// What only the system understands is left out.
+    /// Attributes for the system alone are left out.
     @Test(.enabled(if: geteuid() == 0, "only root has such attributes"), arguments: [EPERM, EACCES, EOPNOTSUPP])
     func ofTheSystem(code: Int32) throws {
         let content = try restore("trusted.note", failingWith: code).get()

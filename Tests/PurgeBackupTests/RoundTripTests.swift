@@ -7,11 +7,11 @@ import Testing
 
 @testable import PurgeBackup
 
-/// Backups of a folder that is read as a mounted container would be, restored as stores.
+/// Backups of a folder that stands for a mounted container, restored as stores.
 struct RoundTripTests {
     private func progress() -> BackupProgress { BackupProgress(path: "test") { _ in } }
 
-    /// Gives `body` what was backed up and the container of the new store.
+    /// Backs up and restores; `body` gets the summary and the container of the new store.
     private func roundTrip(
         _ container: SampleContainer, _ body: (BackupSummary, String) throws -> Void
     ) throws {
@@ -21,7 +21,7 @@ struct RoundTripTests {
         try body(summary, "\(store)/container")
     }
 
-    /// Then everything in it is left out.
+    /// The flag on the container excludes everything in it.
     @Test func excludedContainer() throws {
         try SampleContainer.with { container in
             try Files.write("12345", to: container.pathOf("a"))
@@ -34,7 +34,7 @@ struct RoundTripTests {
         }
     }
 
-    /// It is in the backup under the other name, so nothing of it is left out.
+    /// The backup includes the file under its other name, so nothing is left out.
     @Test func nameInCaches() throws {
         try SampleContainer.with { container in
             for folder in ["Library", "Library/Caches", "Library/Preferences"] {
@@ -53,8 +53,8 @@ struct RoundTripTests {
         }
     }
 
-    /// They are known as such before the first mount, which could not tell them from the blocks of their attributes.
-    /// Nothing is noted of a file that only looks like that in the archive: a hole that is no whole block is data.
+    /// Restored holes are recorded before the first mount, which could not tell them from blocks of attributes. A file whose hole
+    /// only exists in the archive gets no record: a hole smaller than a block is data.
     @Test func filesWithHoles() throws {
         try SampleContainer.with { container in
             let block = 4096
@@ -82,7 +82,7 @@ struct RoundTripTests {
         }
     }
 
-    /// They would not age with the clock if nothing but the file's stamp told them.
+    /// Such times must be recorded: with the stamp alone, the file would not age with the device's clock.
     @Test func timesInTheFuture() throws {
         try SampleContainer.with { container in
             try Files.makeDirectory(container.pathOf("d"))
@@ -117,14 +117,14 @@ struct RoundTripTests {
         }
     }
 
-    /// user::rwx, user:1234:rwx, group::r-x, mask::rwx, other::r-x, as <linux/posix_acl_xattr.h> has it.
+    /// user::rwx, user:1234:rwx, group::r-x, mask::rwx, other::r-x, in the format of <linux/posix_acl_xattr.h>.
     private static let list: [UInt8] = [
         2, 0, 0, 0, 1, 0, 7, 0, 255, 255, 255, 255, 2, 0, 7, 0, 210, 4, 0, 0, 4, 0, 5, 0, 255, 255, 255, 255, 16, 0, 7,
         0,
         255, 255, 255, 255, 32, 0, 5, 0, 255, 255, 255, 255,
     ]
 
-    /// The files in a folder do not inherit what they did not have.
+    /// Restored files do not inherit an ACL that they did not have.
     @Test func defaultACL() throws {
         try SampleContainer.with { container in
             try Files.makeDirectory(container.pathOf("d"))

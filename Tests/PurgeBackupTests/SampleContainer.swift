@@ -7,7 +7,7 @@ import Support
 
 @testable import PurgeBackup
 
-/// A folder that is read as a mounted container would be.
+/// A folder that is read like a mounted container.
 struct SampleContainer {
     let path: String
 
@@ -27,7 +27,7 @@ struct SampleContainer {
 
     func pathOf(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Everything in it, as the walk finds it.
+    /// Returns all entries in the order of the walk.
     func walked() throws -> [WalkedEntry] {
         var found: [WalkedEntry] = []
         try ContainerWalk(source: source).run { (entry) throws(StoreError) in
@@ -47,13 +47,13 @@ struct SampleContainer {
     func reader() throws -> EntryReader { EntryReader(try source, BackupProgress(path: path) { _ in }) }
 }
 
-/// Keeps the data of entries.
+/// A sink that keeps the data of entries.
 final class KeptData: EntrySink {
     private(set) var records: [EntryRecord] = []
     private(set) var bytes: [UInt8] = []
     private let onData: () -> Void
 
-    /// `onData` runs before each piece of data.
+    /// Makes a sink that calls `onData` before each piece of data.
     init(onData: @escaping () -> Void = {}) { self.onData = onData }
 
     func begin(_ record: EntryRecord) { records.append(record) }

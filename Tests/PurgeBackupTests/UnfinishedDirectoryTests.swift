@@ -9,16 +9,16 @@ import Testing
 
 @testable import PurgeBackup
 
-/// Several processes that make the same directory at the same time.
+/// Several processes make the same directory at the same time.
 struct UnfinishedDirectoryTests {
-    /// A restoration in a thread of its own, which stops before it syncs until it is told to go on.
+    /// A restoration on its own thread that pauses before its sync until it is released.
     private final class Other: Sendable {
         private let hasStopped = DispatchSemaphore(value: 0)
         private let mayGoOn = DispatchSemaphore(value: 0)
         private let group = Mutex<Workers.Group?>(nil)
         private let result = Mutex<Result<Void, any Error>?>(nil)
 
-        /// Returns when it has stopped, or failed.
+        /// Starts the restoration, and returns when it has paused or failed.
         func begin(_ restore: @escaping @Sendable () throws -> Void) {
             let started = Workers.start(1) { [self] _ in
                 let outcome = SystemCallFaults.running(
@@ -44,7 +44,7 @@ struct UnfinishedDirectoryTests {
         _ = try BackupRestoration(backup, BackupProgress(path: store) { _ in }).run(to: store)
     }
 
-    /// Whenever the second begins, one of them makes the store, and nothing is left of the other.
+    /// Whenever the second one starts, exactly one makes the store, and the other leaves nothing behind.
     @Test func oneSucceeds() throws {
         try SampleContainer.with { container in
             try Files.write("content", to: container.pathOf("a"))
@@ -73,7 +73,7 @@ struct UnfinishedDirectoryTests {
         }
     }
 
-    /// It appears while the directory is made; it stays.
+    /// Something else appears at the name while the directory is made; it stays.
     @Test(arguments: [true, false]) func somethingElseIsThereMeanwhile(isFolder: Bool) throws {
         try SampleContainer.with { container in
             let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished")
@@ -89,7 +89,7 @@ struct UnfinishedDirectoryTests {
         }
     }
 
-    /// Its owner has moved it away, and another process makes one under the same name.
+    /// The owner has moved the directory away, and another process makes one with the same name.
     @Test func discardsOnlyItsOwn() throws {
         try SampleContainer.with { container in
             let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished")
