@@ -2,7 +2,7 @@ import PurgeModel
 
 @testable import PurgeWhy
 
-/// Where one step has two events, and where the journal cannot tell.
+/// Scenarios in which one step has two events, or the journal leaves doubt.
 enum WhyDoubts {
     static let all = steps + doubts
 

@@ -3,17 +3,17 @@ import PurgeModel
 @testable import PurgeWhy
 @testable import PurgeContainers
 
-/// A journal, a container, and a path that `purgefs why` is asked about.
+/// A journal, a container, and a path to ask `purgefs why` about.
 struct WhyScenario {
     var name: String
     var answer: WhyReport.Answer
     var path: String
     var events: [Event]
     var file: PresentFile?
-    /// What else is in the container.
+    /// Other paths in the container.
     var others: Set<String> = []
     var flags: [String: String] = [:]
-    /// Since when there is what is at a path.
+    /// For each path, a time at which its entry already existed.
     var since: [String: String] = [:]
     /// The number of the first event.
     var first: Int64 = 1

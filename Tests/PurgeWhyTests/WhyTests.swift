@@ -6,8 +6,8 @@ import Testing
 
 @testable import PurgeWhy
 
-/// Each kind of answer, from a journal that is only a list. The texts are compared whole with Answers/why.txt; to accept
-/// a change: `PURGEFS_ACCEPT_MESSAGES=1 swift test --filter WhyTests`.
+/// Each kind of answer, from a journal that is only a list. The complete texts must equal Answers/why.txt. To accept a change:
+/// `PURGEFS_ACCEPT_MESSAGES=1 swift test --filter WhyTests`.
 struct WhyTests {
     private static let golden =
         "\(#filePath)".split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/Answers/why.txt"
@@ -35,7 +35,7 @@ struct WhyTests {
         #expect(Set(WhyScenario.all.map(\.answer)) == Set(WhyReport.Answer.allCases))
     }
 
-    /// The members of the JSON, in their order.
+    /// The members of the JSON keep their order.
     @Test func json() throws {
         let scenario = try #require(WhyScenario.all.first { $0.name == "moved to tmp and purged there" })
         let time = ListedEvents.time(1)
@@ -47,7 +47,7 @@ struct WhyTests {
                     + #""moves":[{"from":"Documents/a","to":"tmp/x","event":{"seq":1,"time":"\#(time)","#))
     }
 
-    /// However many events a name has, only some of them are looked at.
+    /// The number of queries is bounded, however many events a name has.
     @Test func aNameWithManyEvents() throws {
         let saves = (0..<5000).flatMap { _ in
             [
@@ -62,7 +62,7 @@ struct WhyTests {
         #expect(report.answer == .removed && report.origins?.first?.event.seq == 10000)
     }
 
-    /// Nor through hundreds of folders.
+    /// The bound also holds for paths through hundreds of folders.
     @Test func aDeepPathThatWasMovedVeryOften() throws {
         let deep = "/" + (0..<399).map { _ in "x" }.joined(separator: "/")
         let events = (0..<200).map { number in
@@ -72,7 +72,7 @@ struct WhyTests {
         #expect(report.isFollowed == false && report.moves?.count == 4000 / 401)
     }
 
-    /// However many events of other types a name has.
+    /// Irrelevant events, however many, do not hide the relevant ones.
     @Test func aNameThatWasRefusedVeryOften() throws {
         let denied = (0..<2000).map { _ in
             Event(type: .protectionDenied, path: "Documents/b", reason: "open complete locked", pid: 3)
@@ -87,7 +87,7 @@ struct WhyTests {
         }
     }
 
-    /// Not so far as to say where it is, if it was renamed more often than is followed.
+    /// If the file was renamed more often than the search follows, the report does not tell where it is.
     @Test(arguments: [NameHistory.mostMoves, NameHistory.mostMoves + 1]) func aNameThatWasMovedVeryOften(
         count: Int
     ) throws {
@@ -105,7 +105,7 @@ struct WhyTests {
         #expect(text.contains("it was moved to Documents/\(count).") == isWhole)
     }
 
-    /// A plan is not decoded line by line; a name may look like one.
+    /// Lines of the plan are not decoded, and a name may look like a part of a line.
     @Test func turns() throws {
         let plan = #"""
             {"reason":"others","bytes":4096}
