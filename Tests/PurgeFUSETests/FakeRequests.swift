@@ -5,9 +5,9 @@ import Synchronization
 
 @testable import PurgeFUSE
 
-/// Requests as a pool gets them, each a number, and a record of what became of them.
+/// A source of numbered requests for a pool, with a record of their service.
 final class FakeRequests: RequestSource {
-    /// What serving the request is to do.
+    /// The work of serving a request.
     typealias Service = @Sendable (Int) -> Void
 
     private struct State {
@@ -39,7 +39,7 @@ final class FakeRequests: RequestSource {
     }
 
     var read: [Int] { state.withLock { $0.read } }
-    /// How often each was served.
+    /// The number of times each request was served.
     var served: [Int: Int] { state.withLock { $0.served } }
     var mostReaders: Int { state.withLock { $0.mostReaders } }
     var threads: Int { state.withLock { $0.threads.count } }
@@ -63,7 +63,7 @@ final class FakeRequests: RequestSource {
             }
             if let number {
                 buffer.storeBytes(of: number, as: Int.self)
-                // An interruption, which is not a request.
+                // A negative number stands for an interrupted read, without a request.
                 if number < 0 { return 0 }
                 return 8
             }
@@ -81,7 +81,7 @@ final class FakeRequests: RequestSource {
     }
 }
 
-/// A pool that serves them, on a thread of its own.
+/// A pool that serves the requests on its own thread.
 final class ServingPool: Sendable {
     let requests: FakeRequests
     private let serving: Workers.Group
@@ -91,7 +91,7 @@ final class ServingPool: Sendable {
         let pool = WorkerPool(source: requests)
         serving = Workers.start(1) { _ in try pool.run() }
     }
-    /// Ends the source and waits until the pool has come to its end.
+    /// Ends the source and waits for the end of the pool.
     func end() throws {
         requests.end()
         try serving.join(within: 20)

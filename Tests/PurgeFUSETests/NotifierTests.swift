@@ -8,8 +8,8 @@ import Testing
 @testable import PurgeVolume
 
 struct NotifierTests {
-    /// Announcements come from every worker, the reclaimer and the commands at once; each has its own number of
-    /// names, none of which can be reached here.
+    /// Every worker, the reclaimer and the commands announce at once. Each announcement has its own number of names, none of
+    /// which can be reached here.
     @Test func announcementsFromManyThreadsAreEachAnsweredAfterTheirOwnNames() throws {
         let notifier = Notifier(mount: OwnMount(path: "/nonexistent/mount"))
         try notifier.start()

@@ -21,7 +21,7 @@ struct PageWaiterTests {
         return waiter.file(named: name)?.inode
     }
 
-    /// The last look, which is for the kernel to forget the name, finds nothing.
+    /// The last look-up makes the kernel forget the name, and finds nothing.
     @Test func aFileHasANameAsLongAsItIsOpened() throws {
         try withWaiter { waiter, nodes in
             let seen = Mutex<[UInt64?]>([])
@@ -40,7 +40,7 @@ struct PageWaiterTests {
             #expect(again.isEmpty)
             #expect(seen.withLock { $0 } == [2, 2, nil, 3, 3, nil, 2, nil, 3, nil])
             let all = paths.withLock { $0 }
-            // No name is used twice.
+            // Names are never reused.
             #expect(all.count == 4 && all.allSatisfy { Self.file(at: $0, waiter) == nil })
         }
     }
@@ -55,7 +55,7 @@ struct PageWaiterTests {
         }
     }
 
-    /// A program holds a lock of the kernel that the look-up needs.
+    /// A program holds a kernel lock that the look-up needs.
     @Test func aFileThatTakesTooLongIsLeft() throws {
         try withWaiter { waiter, nodes in
             let held = Gate()
@@ -70,7 +70,7 @@ struct PageWaiterTests {
                 return nil
             }
             #expect(waiter.dropPages(of: nodes, times: 1, open: open).map(\.inode) == [2, 3])
-            // The thread is still there, so nothing else is tried.
+            // The thread is still blocked, so no other file is tried.
             #expect(waiter.dropPages(of: nodes, times: 1, open: open).map(\.inode) == [2, 3])
             #expect(begun.value == 1)
             isFree.store(true, ordering: .sequentiallyConsistent)

@@ -5,10 +5,10 @@ import Testing
 
 @testable import PurgeFUSE
 
-/// Leader and followers, over requests that are only numbers.
+/// Leader and followers, with plain numbers as requests.
 @Suite(.timeLimit(.minutes(1)))
 struct WorkerPoolTests {
-    /// Requests that are held until the test lets them go.
+    /// Holds requests until the test releases them.
     final class Barrier: Sendable {
         private let isOpen = Mutex(false)
         private let gate = Gate()
@@ -44,12 +44,12 @@ struct WorkerPoolTests {
         try pool.end()
         expectOnceEach(requests, 0..<5000)
         #expect(requests.mostReaders == 1)
-        // A watchman may have taken the lead from one that the machine held up.
+        // On a slow machine the watchman may have taken the lead, so only the count is certain.
         #expect(order.withLock { $0.count } == 5000)
     }
 
-    /// Quick, slow by kind, slow as it turns out, interrupted: none is lost or served twice, and
-    /// never do two threads read.
+    /// With quick, slow and interrupted requests, none is lost or served twice, and two threads never read at once. Some requests
+    /// are slow by kind, others turn out to be slow.
     @Test(arguments: 1...4) func everyRequestIsServedOnce(seed: Int) throws {
         let requests = FakeRequests(
             slow: { $0 % 7 == seed }, service: { if $0 % 5 == seed % 5 { Worker.willBeSlow() } })
@@ -71,7 +71,7 @@ struct WorkerPoolTests {
             service: { number in
                 guard number < 20 else { return }
                 Worker.willBeSlow()
-                Worker.willBeSlow()  // twice is no more than once
+                Worker.willBeSlow()  // a repeated call has no effect
                 barrier.pass()
             })
         let pool = ServingPool(requests)
@@ -84,7 +84,7 @@ struct WorkerPoolTests {
         expectOnceEach(requests, 0..<1000)
     }
 
-    /// A quick request that hangs without a word: the watchman takes the lead away.
+    /// The watchman takes the lead from a leader that hangs in a quick request.
     @Test func theWatchmanTakesTheLead() throws {
         let barrier = Barrier()
         let requests = FakeRequests(service: { if $0 < 5 { barrier.pass() } })
@@ -97,7 +97,7 @@ struct WorkerPoolTests {
         expectOnceEach(requests, 0..<100)
     }
 
-    /// The same after a quiet time, in which the watchman goes to sleep.
+    /// After a quiet time, the watchman has gone to sleep and must be woken.
     @Test func theWatchmanWakesUp() throws {
         let barrier = Barrier()
         let requests = FakeRequests(service: { if $0 == 1 { barrier.pass() } })
@@ -111,7 +111,7 @@ struct WorkerPoolTests {
         expectOnceEach(requests, 0..<3)
     }
 
-    /// More than there may be threads: the rest waits, and nothing is lost.
+    /// Requests beyond the limit of threads wait, and none is lost.
     @Test func moreSlowOnesThanThreads() throws {
         let barrier = Barrier()
         let requests = FakeRequests(slow: { _ in true }, service: { _ in barrier.pass() })
@@ -131,7 +131,7 @@ struct WorkerPoolTests {
         #expect(requests.served.isEmpty)
     }
 
-    /// What is still being served is finished before `run` returns.
+    /// `run` returns only after the requests in flight are finished.
     @Test func endsOnceTheLastIsServed() throws {
         let barrier = Barrier()
         let requests = FakeRequests(slow: { _ in true }, service: { _ in barrier.pass() })
