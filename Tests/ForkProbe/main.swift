@@ -2,21 +2,21 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-// Whether a copy of a process that has run before can unlock what another of its threads waits for: a Mutex, and a global that
-// is being made. Ends with 0 if the waiter goes on, and with another status if it does not within 20 s.
+// Tests whether the copy of a process that has already run code can wake another thread of its own, which waits for a Mutex or
+// for the initialization of a global. Exits with 0 if that thread continues, and with another status if it does not within 20 s.
 
 final class Meeting: Sendable {
     let lock = Mutex(0)
     let waiter = Atomic<Int32>(0)
     let isHeld = Atomic<Bool>(false)
 
-    /// Called by the holder: returns once the waiter sleeps.
+    /// Returns once the waiter sleeps; called by the holder.
     func awaitWaiter() {
         isHeld.store(true, ordering: .sequentiallyConsistent)
         while !isAsleep(waiter.load(ordering: .sequentiallyConsistent)) {}
     }
 
-    /// Has another thread do `work` once this one holds what it needs.
+    /// Runs `work` on another thread once this one holds what `work` needs.
     func waiting(_ work: @escaping @Sendable () -> Void) -> WorkThread? {
         do throws(Errno) {
             return try WorkThread(name: "waiter") { [self] in
@@ -61,7 +61,7 @@ func makeGlobal() -> Bool {
     return made == 1
 }
 
-// This thread has taken a Mutex, and made a global, before the copy is made.
+// Use a Mutex and initialize a global on this thread before the copy is made.
 Mutex(0).withLock { $0 += Globals.earlier }
 let isMutex = CommandLine.arguments.last == "mutex"
 let passed = open("/dev/null", O_RDONLY)
