@@ -4,14 +4,14 @@ import Testing
 
 @testable import PurgeReport
 
-/// The pages of 100 random short runs: every figure is one that the run's events have led to, and every event that changes
-/// a number is a step of the curves.
+/// Reports on 100 random short runs: each figure must follow from the events of the run, and each event that changes a number
+/// must be a step of the curves.
 struct ReportFiguresTests {
     /// Tuesday, 24 November 2026, 09:00 UTC.
     private static let begin: Int64 = 1_795_510_800_000_000_000
     private static let total = ByteCount(64 << 20)
 
-    /// A run, and what is true after each of its moments, added up without the code under test.
+    /// A run, with the state after each of its moments, computed without the code under test.
     private struct Run {
         struct Moment {
             var milliseconds: Int
@@ -75,7 +75,7 @@ struct ReportFiguresTests {
             device.ledgers[0].charge(ByteCount(blocks: blocks), as: .init(tier: tier))
         }
 
-        /// As the daemon does at the end of a change.
+        /// Adds a moment, as the daemon does at the end of a change.
         private mutating func append(_ moment: Moment, _ event: Event?, difference: ByteCount = ByteCount(1)) {
             let time = ReportFiguresTests.instant(moment.milliseconds)
             moments.append(moment)
@@ -134,7 +134,7 @@ struct ReportFiguresTests {
         ]
     }
 
-    /// Four moments that can be told from one another, from the first to the last.
+    /// Checks that the axis has four distinct labels, from the first moment to the last.
     private static func checkLabels(_ page: String, _ run: Run, _ seed: UInt64) throws {
         let row = try #require(page.firstMatch(of: /<div class="times"[^>]*>(.*?)<\/div>/.dotMatchesNewlines()))
         let labels = row.1.matches(of: /<span>(.*?)<\/span>/).map { String($0.1) }
@@ -145,7 +145,7 @@ struct ReportFiguresTests {
         #expect(labels.last == String(text), "seed \(seed)")
     }
 
-    /// The upper edge of the container's curve is at what was used, from each moment to the next.
+    /// Checks that the upper edge of the container's curve follows its use, from each moment to the next.
     private static func checkCurve(_ page: String, _ run: Run, _ seed: UInt64) throws {
         guard let most = run.moments.map(\.used).max(), most > 0, let end = run.moments.last?.milliseconds else {
             return
@@ -160,7 +160,7 @@ struct ReportFiguresTests {
         let x = run.moments.map { Int((Double($0.milliseconds) / Double(end) * 980).rounded()) }
         for (index, moment) in run.moments.enumerated() {
             let next = index + 1 < x.count ? x[index + 1] : 1000
-            // A peak that is shorter is drawn earlier than it was.
+            // The top of a shorter peak is drawn early.
             guard next - x[index] >= 4 else { continue }
             let drawn = try #require(edge.last { $0.x <= x[index] + 1 }).y
             let expected = 1000 - Int(Double(moment.used) / Double(most) * 1000)
@@ -168,7 +168,7 @@ struct ReportFiguresTests {
         }
     }
 
-    /// The table of what was purged has the sums by directory.
+    /// Checks the sums by directory in the table of purges.
     private static func checkPurged(_ page: String, _ run: Run, _ seed: UInt64) {
         let purges = run.events.filter { $0.type == .purge }
         if purges.isEmpty { #expect(page.contains("The journal has no purge since 2026-11-24 09:00:00.000")) }

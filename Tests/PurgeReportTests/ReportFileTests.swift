@@ -7,7 +7,7 @@ import Testing
 @testable import PurgeReport
 
 struct ReportFileTests {
-    /// Whichever call fails, the name has what it had before, or the whole page, and nothing else is left.
+    /// Whichever call fails, the name has the old file or the complete page, and nothing else is left behind.
     @Test(arguments: [false, true]) func neverHalfAPage(isThere: Bool) throws {
         try Scratch.with("report") { scratch in
             let path = scratch.path + "/report.html"
@@ -34,7 +34,7 @@ struct ReportFileTests {
         }
     }
 
-    /// A file that is replaced keeps its mode; a new one has that of any new file.
+    /// A replaced file keeps its mode; a new file gets the usual mode.
     @Test(arguments: [mode_t(0o600), 0o640, 0o666, 0o444]) func modeIsKept(mode: mode_t) throws {
         try Scratch.with("report") { scratch in
             let path = scratch.path + "/report.html"
@@ -48,7 +48,7 @@ struct ReportFileTests {
         }
     }
 
-    /// Root made sure of the place when the run began; its owner may put a link there before the end.
+    /// Root opened the folder when the run began. Before the end, the folder's owner may put a link in its place.
     @Test(.enabled(if: geteuid() == 0, "only root writes where others can put a link"))
     func aLinkInThePlaceOfTheFolder() throws {
         try Scratch.with("report") { scratch in
@@ -66,7 +66,7 @@ struct ReportFileTests {
         }
     }
 
-    /// A link that was there before is refused too, and nothing is written through it.
+    /// A link that was there from the start is refused too, and nothing is written through it.
     @Test(.enabled(if: geteuid() == 0, "only root writes where others can put a link"))
     func aLinkOfSomebodyElse() throws {
         try Scratch.with("report") { scratch in

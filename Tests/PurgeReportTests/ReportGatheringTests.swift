@@ -9,7 +9,7 @@ import Testing
 @testable import PurgeContainers
 
 struct ReportGatheringTests {
-    /// A container in which another file is purged as soon as its status has been read.
+    /// A container in which another file is purged whenever its status has been read.
     private struct BusyControl: ControlEndpoint {
         let place: String
         let isMounted = false
@@ -31,7 +31,7 @@ struct ReportGatheringTests {
         func close() {}
     }
 
-    /// Samples that cannot be understood are not told to be none; what cannot be read twice is said once.
+    /// Unreadable samples are not reported as missing, and a failure that occurs twice is reported once.
     @Test(arguments: [
         ("UPDATE samples SET pressure = 'nonsense'", "cannot be understood"),
         ("DROP INDEX events_whole", "events_whole is missing"),
@@ -58,7 +58,7 @@ struct ReportGatheringTests {
         }
     }
 
-    /// What the tables tell, the counters on the same page know.
+    /// The counters include every purge in the tables, even while purges continue.
     @Test func tablesBesideAStorm() throws {
         try Scratch.with("report") { scratch in
             let path = "\(scratch.path)/s"

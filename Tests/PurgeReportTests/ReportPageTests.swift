@@ -6,8 +6,8 @@ import Testing
 
 @testable import PurgeReport
 
-/// Pages about content that does not change. The page is compared whole with Report/page.html; to accept a change:
-/// `PURGEFS_ACCEPT_MESSAGES=1 swift test --filter ReportPageTests`.
+/// Pages with fixed content. The complete page must equal Report/page.html. To accept a change: `PURGEFS_ACCEPT_MESSAGES=1 swift
+/// test --filter ReportPageTests`.
 struct ReportPageTests {
     private static let folder = "\(#filePath)".split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/Report"
     private static let mib: Int64 = 1 << 20
@@ -37,7 +37,7 @@ struct ReportPageTests {
                 """)
     }
 
-    /// A cache that grows and is purged, before and after three days are passed over.
+    /// Returns samples of a cache that grows and is purged, before and after an advance by three days.
     private static func samples() -> [ReportContent.Sample] {
         (0..<120).map { index in
             let second = Int64(index) * 2 + (index < 60 ? 0 : 259_200)
@@ -120,7 +120,7 @@ struct ReportPageTests {
         return content
     }
 
-    /// Only a write has a writer: a purge by command has the process that gave it.
+    /// The page shows the process only where it wrote: in a purge by a command, the event names the process that gave the command.
     @Test(arguments: [
         (PurgeTrigger.command, false), (.policy, false), (.importantWrite, true), (.pressure, true),
     ]) func theWriter(trigger: PurgeTrigger, isShown: Bool) throws {
@@ -135,7 +135,7 @@ struct ReportPageTests {
     }
 
     @Test func wholePage() throws {
-        // The style is as it is in the source.
+        // The style is checked in its source.
         let page = ReportPage(content: try Self.content()).text.replacing("\(ReportStyle.rules)", with: "(style)")
         let path = "\(Self.folder)/page.html"
         if getenv("PURGEFS_ACCEPT_MESSAGES") != nil {
@@ -145,7 +145,7 @@ struct ReportPageTests {
         #expect(page == expected, "the page differs from \(path)")
     }
 
-    /// "In the end" is now, whatever time samples have: a clock can be set back.
+    /// "In the end" means now, even if a clock that was set back left later samples.
     @Test func theEndIsNow() throws {
         var content = try Self.content()
         var later = content.samples[0]
@@ -159,11 +159,11 @@ struct ReportPageTests {
         #expect(page.contains("By directory and reason since 2026-11-20 01:02:03"))
     }
 
-    /// The words tell of all samples, also where fewer are drawn.
+    /// The words describe all samples, even if fewer are drawn.
     @Test func extremesAmongMany() throws {
         var content = try Self.content()
         content.samples = (0..<9000).map { index in
-            // The same is in use at all times; once most of it by the container, and once the device is larger.
+            // The total in use stays the same. Once the container has most of it, and once the device is larger.
             let isPeak = index == 4321
             return ReportContent.Sample(
                 time: Self.begin + Int64(index) * 1_000_000_000,
@@ -177,7 +177,7 @@ struct ReportPageTests {
         #expect(page.contains("<span>640.0 MiB</span>") && page.contains("<span>90.0 MiB</span>"))
     }
 
-    /// In the place of the curves it is said why there are none.
+    /// Without curves, the page says why.
     @Test(arguments: [true, false]) func noSamples(isRecorded: Bool) throws {
         var content = try Self.content()
         content.samples = []
@@ -196,7 +196,7 @@ struct ReportPageTests {
         #expect(try chart().hasPrefix("<p class=\"remark empty\">\(words)</p>\n"))
     }
 
-    /// What has a colour on the page has it alone, but for what is the same thing.
+    /// Each colour has a single meaning on the page.
     @Test func colours() throws {
         let rules = "\(ReportStyle.rules)"
         var classes: [String: Set<String>] = [:]
@@ -213,7 +213,7 @@ struct ReportPageTests {
             ])
     }
 
-    /// It needs nothing and runs nothing.
+    /// The page loads nothing and runs nothing.
     @Test func nothingFromOutside() throws {
         let page = ReportPage(content: try Self.content()).text
         for word in [
@@ -244,7 +244,7 @@ struct ReportPageTests {
                 == "<p title=\"&quot;&lt;\">a&lt;b<b>&amp;</b></p>\n")
     }
 
-    /// Names from an app, wherever a page shows one.
+    /// Names chosen by an app are escaped wherever the page shows them.
     @Test func hostileNames() throws {
         let hostile = "</title></style><script>x</script><img src=x onerror=y>\u{202E}\u{1B}\"'&"
         var content = try Self.content()
@@ -271,7 +271,7 @@ struct ReportPageTests {
         #expect(page.components(of: "</style>") == 1 && page.components(of: "</title>") > 1)
     }
 
-    /// Whatever the journal and the container have: a page of bounded size.
+    /// The size of the page is bounded, whatever the journal and the container contain.
     @Test func sizeIsBounded() throws {
         let long = String(repeating: "\u{202E}&\"", count: 1400)
         var content = try Self.content()

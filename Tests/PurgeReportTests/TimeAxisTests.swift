@@ -14,7 +14,7 @@ struct TimeAxisTests {
         #expect(axis.x(-5 * second) == 0 && axis.x(99 * second) == 1000)
     }
 
-    /// Three days between two times of ten seconds get a tenth of the width.
+    /// Three days between two spans of ten seconds get a tenth of the width.
     @Test func aLongPauseIsShort() throws {
         let late: Int64 = 259_200
         let axis = TimeAxis(((0...10).map { $0 * second }) + ((0...10).map { ($0 + late) * second }))
@@ -24,7 +24,7 @@ struct TimeAxisTests {
         #expect(axis.x(pause.from) == 450)
     }
 
-    /// What is less than a minute is drawn as long as it was, and the last moment has a width.
+    /// Gaps of less than a minute are drawn to scale, and the last moment has a width.
     @Test func shortTimesAreEven() {
         let axis = TimeAxis([0, 10_000_000, 20_000_000, 50 * second], tail: 0.02)
         #expect([0, 25, 50].map { axis.x($0 * second) } == [0, 490, 980])
@@ -45,12 +45,12 @@ struct TimeAxisTests {
         #expect(moments.spans.count <= 2048)
         #expect(moments.spans.reduce(0) { $0 + $1.count } == 100_000)
         #expect(moments.spans.reduce(.zero) { $0 + $1.bytes } == ByteCount(200_000))
-        // All are about equally long, and the pause in the middle is kept.
+        // The spans are about equally long, and the gap in the middle is kept.
         #expect(moments.spans.allSatisfy { $0.last - $0.first < 1_000_000 })
         #expect(!moments.spans.contains { $0.first < 1 << 49 && $0.last > 1 << 49 })
     }
 
-    /// Short bad times of a long history can still be seen.
+    /// Short bad states remain visible in a long history.
     @Test func statesAreJoined() {
         var states = States<Int>(most: 100) { $0 }
         for index in 0..<10_001 { states.add(Int64(index), index % 1000 == 500 ? 2 : index % 2) }
@@ -60,7 +60,7 @@ struct TimeAxisTests {
         #expect(states.changes.first?.time == 0)
     }
 
-    /// What lasts less than a column of the chart is shown, and the worst of what is in one.
+    /// A lane shows states shorter than a column, and the worst state in each column.
     @Test func lanesShowTheWorst() throws {
         var history = ReportHistory()
         let second: Int64 = 1_000_000_000
