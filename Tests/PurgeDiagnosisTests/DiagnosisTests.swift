@@ -8,7 +8,7 @@ struct DiagnosisTests {
     private static let day: Int64 = 86400
     private static let now = Instant(seconds: 100 * day, nanoseconds: 0)
 
-    /// What is set on the paths, as `NAME=VALUE`.
+    /// The attributes of each path, as `NAME=VALUE`.
     private typealias Flags = [String: [String]]
 
     private static func flags(_ texts: [String]) -> EntryFlags {
@@ -102,7 +102,7 @@ struct DiagnosisTests {
             entry("Library/x.db", ["Library": ["isPurgeable=high"], "Library/x.db": ["isPurgeable=0"]])),
         Case(entry("tmp/a", days: 2)), Case(entry("tmp/a", days: 3), "warning oldTemporary tmp/a"),
         Case(entry("Library/Caches/a", days: 30)),
-        // Copied to tmp with its time.
+        // The file was copied to tmp and kept its time.
         Case(entry("tmp/a", days: 3000, arrived: 2)),
         Case(entry("tmp/a", days: 3000, arrived: 3), "warning oldTemporary tmp/a"),
         Case(entry("tmp/a", days: 1, arrived: 30)),
@@ -114,7 +114,7 @@ struct DiagnosisTests {
         Case(entry("Library/py/__init__.py", size: 0)), Case(entry("Library/app.log", size: 0)),
         Case(entry("Library/log.txt", size: 0), "note emptyFile Library/log.txt"),
         Case(entry("Library/Caches/a", size: 0)),
-        // Written anew within a second of the refusal.
+        // The file was rewritten within a second of the refusal.
         Case(entry("Documents/a", seconds: 1, events: [event(.refused, seconds: 2)])),
         Case(
             entry("Documents/a", size: 0, seconds: 1, events: [event(.refused, seconds: 2)]),
@@ -125,12 +125,12 @@ struct DiagnosisTests {
         Case(
             entry("Documents/a", size: 9, days: 2, events: [event(.refused, days: 2), event(.hostFull, days: 1)]),
             "error writeRefused Documents/a cut short, refused 2 times"),
-        // Copied again with its time, and left with its time.
+        // Both files kept an old time when they were copied. The first was copied again after the refusal, the second was not.
         Case(entry("Documents/a", days: 3000, settled: 7, events: [event(.refused, seconds: 9)])),
         Case(
             entry("Documents/a", days: 3000, settled: 9, events: [event(.refused, seconds: 9)]),
             "error writeRefused Documents/a cut short, refused once"),
-        // It was written to later.
+        // The file was written later.
         Case(entry("Documents/a", days: 1, events: [event(.refused, days: 2)])),
         Case(
             entry("Documents/a", size: 0, events: [event(.purge, tombstone: true)]),
@@ -153,7 +153,7 @@ struct DiagnosisTests {
             entry("Documents/a", ["Documents/a": ["fileProtection=complete"]], events: [event(.protectionDenied)]),
             "error protectionDenied Documents/a complete, refused once"),
         Case(entry("Documents/a", ["Documents/a": ["fileProtection=complete"]])),
-        // Its class was another one then.
+        // The file had another class at the time.
         Case(entry("Documents/a", events: [event(.protectionDenied, reason: "open complete locked")])),
         Case(
             entry(
@@ -166,7 +166,7 @@ struct DiagnosisTests {
         Case(
             entry("Documents/a", ["Documents/a": ["fileProtection=none"]], events: [event(.protectionDenied)]),
             "note protectionNone Documents/a"),
-        // The folder is a finding, and not all that is made in it.
+        // The finding covers the folder, and not each file made in it.
         Case(
             entry(
                 "Documents/d/a", ["Documents/d": ["fileProtection=none"], "Documents/d/a": ["fileProtection=none"]])),
@@ -221,7 +221,7 @@ struct DiagnosisTests {
     @Test(arguments: [places, states, protection, marks, sizes].flatMap { $0 })
     func eachRule(_ each: Case) { #expect(Self.found([each.entry]) == each.found) }
 
-    /// A purge takes no file with several names.
+    /// Purges skip hard-linked files.
     @Test func severalNames() {
         var entry = Self.entry("Library/Caches/app.sqlite")
         entry.names = 2
@@ -242,7 +242,7 @@ struct DiagnosisTests {
             [" a", "a ", "a."].allSatisfy { NameProblem.of($0.utf8) == .blank } && NameProblem.of(".a".utf8) == nil)
     }
 
-    /// The worst first, then the largest, then by path; of each rule a thousand, and the number of all.
+    /// Findings are sorted by severity, size and path. A thousand of each rule are kept, and all are counted.
     @Test func orderAndBound() {
         var diagnosis = Diagnosis(.init(now: Self.now, protection: .none))
         for number in 0..<5000 {

@@ -49,13 +49,13 @@ struct DiagnosisTextTests {
             ])
     }
 
-    /// What a detail names is from the container too.
+    /// A detail may name files of the container.
     @Test func detailsAreShownSafely() {
         let lines = Self.lines([Self.finding(.purgedTarget, "a", nil, "to tmp/\u{1B}[31m\u{202E}, purged then")])
         #expect(lines[1] == #"    a  to tmp/\u{1b}[31m\u{202e}, purged then"#)
     }
 
-    /// However a history is kept, it says what was noted.
+    /// Both representations of a history return the noted events.
     @Test func histories() {
         var generator = SystemRandomNumberGenerator()
         var histories = PathHistories()
@@ -78,12 +78,12 @@ struct DiagnosisTextTests {
         let shown = Self.lines(findings)
         #expect(shown[0] == "! note: empty files (8)" && shown[6] == "    and 3 more (--verbose)" && shown.count == 8)
         #expect(Self.lines(findings, verbose: true).count == 10)
-        // Of those that are not kept, only the number is known.
+        // Findings that were not kept are only counted.
         let many = Self.lines(findings, known: [.emptyFile: 2000], verbose: true)
         #expect(many[0] == "! note: empty files (2000)" && many[9] == "    and 1992 more")
     }
 
-    /// Advice that depends on the file makes a group of its own.
+    /// Findings with different advice form separate groups.
     @Test func groupsByAdvice() {
         let findings = ["Documents/a.mov", "Documents/a.zip", "Library/a.mp3"].map {
             DiagnosisFinding(BackupFinding(rule: .largeFile, path: $0, bytes: ByteCount(20_000_000)))
@@ -226,7 +226,7 @@ struct DiagnosisTextTests {
         #expect(Self.text(diagnosis).contains("takes no room, so only commands remove it; isPurgeable is"))
     }
 
-    /// Members in this order, and none that do not apply.
+    /// The members appear in this order, and members that do not apply are omitted.
     @Test func json() {
         let text = JSONText.encode(Self.plain)
         #expect(
