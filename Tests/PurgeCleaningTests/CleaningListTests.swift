@@ -17,7 +17,7 @@ struct CleaningListTests {
         try CleaningList(Array("\(Self.header)<plist version=\"1.0\">\(content)</plist>".utf8)).tasks
     }
 
-    /// What is wrong with a list; nil if nothing is.
+    /// Returns the fault of a list, or nil if it is valid.
     private func fault(_ content: String) -> String? {
         do {
             _ = try tasks(content)
@@ -45,7 +45,7 @@ struct CleaningListTests {
 
     @Test func xml() throws { #expect(try tasks("<array>\(Self.three)</array>") == Self.expected) }
 
-    /// The same list as Python's plistlib writes it.
+    /// Python's plistlib wrote this encoding of the same list.
     @Test func binary() throws {
         let text =
             "YnBsaXN0MDCjAQQK0QIDVFBhdGhfEBVMaWJyYXJ5L0NhY2hlcy9pbWFnZXPSBQIGCVdFbnRyaWVzogcIVSoudG1wU29sZF5Eb2N1bWVudHMv"
@@ -117,7 +117,7 @@ struct CleaningListTests {
             "<array><dict><key>Class</key><string/><key>Selectors</key><array><string>s</string></array></dict></array>",
             "task 1: the name of a class or a selector is empty"
         ),
-        // The environment of a command ends a text at a zero byte, so another method would be called.
+        // The environment of a command ends a text at a zero byte, so the command would see another method.
         (
             "<dict><key>Class</key><string>C</string><key>Selectors</key><array><string>s&#0;x</string></array></dict>",
             "task 1: the name of a class or a selector is empty, or has a zero byte in it"
@@ -136,7 +136,7 @@ struct CleaningListTests {
         #expect(throws: CleaningList.Fault.self) { try CleaningList(Array(text.utf8)) }
     }
 
-    /// An array that contains itself, and ten arrays of which each has the next one fourteen times.
+    /// An array that contains itself, and ten arrays that each contain the next one fourteen times.
     @Test(arguments: [
         "YnBsaXN0MDChAAgAAAAAAAABAQAAAAAAAAABAAAAAAAAAAAAAAAAAAAACg==",
         "YnBsaXN0MDCuAQEBAQEBAQEBAQEBAQGuAgICAgICAgICAgICAgKuAwMDAwMDAwMDAwMDAwOuBAQEBAQEBAQEBAQEBASuBQUFBQUFBQUFBQUFBQWu"
@@ -147,7 +147,7 @@ struct CleaningListTests {
         #expect(throws: CleaningList.Fault.self) { try CleaningList(bytes) }
     }
 
-    /// Lists that are damaged at random never end the process.
+    /// Randomly damaged lists never crash the process.
     @Test func damaged() throws {
         let xml = Array("\(Self.header)<plist version=\"1.0\"><array>\(Self.three)</array></plist>".utf8)
         let binary = Array(
@@ -168,11 +168,11 @@ struct CleaningListTests {
         }
     }
 
-    /// Deeper than any stack.
+    /// The nesting exceeds any stack.
     @Test(arguments: [
         ("<array>", "</array>"), ("<dict><key>Path</key>", "</dict>"), ("<array x='/'>", "</array>"),
         ("<array><!-- </array> -->", "</array>"), ("<plist>", "</plist>"), ("<array>&lt;/array>", "</array>"),
-        // What begins with `<!-->` is a comment until the next `-->`.
+        // A text that starts with `<!-->` is a comment until the next `-->`.
         ("<array><!--></array>-->", "</array>"), ("<array><!---></array>-->", "</array>"),
         ("<array><!--><![CDATA[-->", "</array>"),
     ]) func deep(begin: String, end: String) {
@@ -180,7 +180,7 @@ struct CleaningListTests {
         #expect(fault(String(repeating: begin, count: depth) + String(repeating: end, count: depth)) != nil)
     }
 
-    /// The same in other encodings, and as a binary list: 150,000 arrays, each with the next one in it.
+    /// Such nesting in other encodings, and a binary list of 150,000 nested arrays.
     @Test func deepInOtherForms() throws {
         let text = "<plist>" + String(repeating: "<array>", count: 40_000) + "</plist>"
         for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32] {

@@ -33,7 +33,7 @@ struct CleaningTaskTests {
         }
     }
 
-    /// A pattern, names that it takes, and names that stay.
+    /// A pattern, names that it matches, and names that it does not match.
     private static let table: [(pattern: String, takes: [String], leaves: [String])] = [
         ("*", ["a", ".hidden", "a b", "*", "ä", "\n"], []),
         ("**", ["a", "ab"], []),
@@ -56,11 +56,11 @@ struct CleaningTaskTests {
     @Test func bytesThatAreNotText() throws {
         let selection = EntrySelection([try EntryPattern("*.tmp")])
         #expect(selection.verdict(on: [0xFF, 0xFE] + Array(".tmp".utf8)) == .goes)
-        // One letter, written in two ways.
+        // One letter in two canonically equivalent forms.
         #expect(EntrySelection([try EntryPattern("\u{E9}")]).verdict(on: Array("e\u{301}".utf8)) == .stays)
     }
 
-    /// A pattern that would take an exponential number of steps in a matcher that tries everything.
+    /// A backtracking matcher would need exponential time for this pattern.
     @Test func manyStars() throws {
         let pattern = try EntryPattern(String(repeating: "*a", count: 100) + "b")
         #expect(EntrySelection([pattern]).verdict(on: [UInt8](repeating: UInt8(ascii: "a"), count: 255)) == .stays)
@@ -96,7 +96,7 @@ struct CleaningTaskTests {
 struct CleaningProgressTests {
     private typealias Step = @Sendable (inout CleaningProgress) -> Bool
 
-    /// Each step, whether it changes anything, and the hundredths after it.
+    /// Each step, whether it changes the progress, and the percentage after it.
     private static let steps: [(what: String, step: Step, changes: Bool, percent: Int)] = [
         ("half of the first part", { $0.advance(to: 1, of: 2) }, true, 12),
         ("all of it", { $0.advance(to: 2, of: 2) }, true, 25),
