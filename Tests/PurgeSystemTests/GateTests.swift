@@ -2,7 +2,7 @@ import PurgeSystem
 import Testing
 
 struct GateTests {
-    /// What ends between the look at it and the wait is announced to a loop that is not waiting yet.
+    /// A change between the check and the wait reaches a loop that is not waiting yet.
     @Test func anEndBetweenLookAndWait() throws {
         let gate = Gate()
         var isOver = false

@@ -2,9 +2,9 @@ import Glibc
 import PurgeSystem
 import Testing
 
-/// The hook by which tests make system calls fail.
+/// The hook through which tests make system calls fail.
 struct SystemCallFaultsTests {
-    /// fstat, fstat, lseek, fstat.
+    /// Calls fstat, fstat, lseek and fstat.
     private func calls() throws(Errno) {
         _ = try System.status(0)
         _ = try System.status(0)
@@ -33,9 +33,9 @@ struct SystemCallFaultsTests {
         Failure(faults: SystemCallFaults(after: 0, of: .lseek, code: EIO), error: EIO, hits: 1, calls: 3),
         Failure(faults: SystemCallFaults(after: 2, of: .fstat, code: ENOSPC), error: ENOSPC, hits: 1, calls: 4),
         Failure(faults: SystemCallFaults(after: 0, of: .pread, code: EIO, count: .max), error: nil, hits: 0, calls: 4),
-        // Interrupted three times, then it works.
+        // One call is interrupted three times and then succeeds.
         Failure(faults: SystemCallFaults(after: 1, code: EINTR, count: 3), error: nil, hits: 3, calls: 7),
-        // Each of three is interrupted once.
+        // Three calls are interrupted once each.
         Failure(faults: SystemCallFaults(after: 1, code: EINTR, count: .max), error: nil, hits: 3, calls: 7),
     ]
     @Test(arguments: failures) func failsTheNthCall(failure: Failure) throws {
@@ -63,7 +63,7 @@ struct SystemCallFaultsTests {
         #expect(outcome.hits == 3)
     }
 
-    /// It ends when `during` returns, and affects one thread only.
+    /// The faults end when `during` returns, and affect only its thread.
     @Test func onlyTheThreadThatAsksForItIsHit() throws {
         let outcome = try SystemCallFaults(after: 0, code: EIO, count: .max).during {
             var error: Errno?

@@ -4,7 +4,7 @@ import Testing
 
 /// Waiting for work that may never end.
 struct TimeLimitTests {
-    /// As long as it works, it is waited for.
+    /// The wait continues as long as the work makes progress.
     @Test(.timeLimit(.minutes(1))) func waitsAsLongAsItWorks() throws {
         let mayEnd = Gate()
         let seen = mayEnd.generation
