@@ -8,7 +8,7 @@ import Testing
         #"{"seq":\#(seq),"time":"2026-11-23T10:53:36Z","type":"\#(type)","path":"dropped","reason":"\#(reason)"}"#
     }
 
-    /// What is told of these lines if the journal has those.
+    /// Returns the events of a log with the lines `told`, for a journal with the lines `journal`.
     private func events(_ told: [String], journal: [String]) throws -> [Container.Event] {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("event-log-\(UUID())")
         try Data(told.map { $0 + "\n" }.joined().utf8).write(to: file)
@@ -31,7 +31,7 @@ import Testing
         #expect(try self.events(told, journal: []).map(\.missed) == [0, 3, 0])
     }
 
-    /// The journal of a store from before has events of earlier mounts.
+    /// The journal of a reused store has events of earlier mounts.
     @Test func noEventBefore() throws {
         let events = try events([told[1]], journal: (1...8).map { Self.line($0, "purge") })
         #expect(events.map(\.seq) == [6, 7, 8])

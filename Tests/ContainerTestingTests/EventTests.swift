@@ -5,7 +5,7 @@ import Testing
 @testable import ContainerTesting
 
 @Suite struct EventTests {
-    /// Every field, of an event that there cannot be.
+    /// An artificial event with every field.
     private static let line = """
         {"seq":7,"time":"2026-11-23T10:53:36.917Z","type":"purge","path":"tmp/a","tier":"temporary","bytes":4096,\
         "reason":"temporary","trigger":"command","pid":8150,"cause":"Documents/b","tombstone":true,"to":"c","process":"sh",\
@@ -25,7 +25,7 @@ import Testing
                 + "pressure veryLow, process sh")
     }
 
-    /// A newer binary may have types that this library does not know.
+    /// A newer binary may send types that this library does not know.
     @Test func unknownType() throws {
         let line = #"{"seq":1,"time":"2026-11-23T10:53:36Z","type":"snapshot","pressure":"low","more":[1]}"#
         #expect(try Lines.decode(Container.Event.self, from: Data(line.utf8)).type.rawValue == "snapshot")
@@ -38,7 +38,7 @@ import Testing
         #expect(error?.description.contains("does not understand what purgefs says: {} (") == true)
     }
 
-    /// The words here are those of purgefs.
+    /// The constants use purgefs's own words.
     @Test func words() {
         let types: [Container.EventType] = [
             .mount, .unmount, .purge, .refused, .pressure, .capacity, .mark, .flagLost, .protectionDenied, .device,

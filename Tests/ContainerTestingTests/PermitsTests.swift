@@ -39,7 +39,7 @@ import Testing
         #expect(all[0] == 0 && (1...3).contains(all[1]) && all[2] == 100)
     }
 
-    /// One that is cancelled while it waits takes nothing, and nobody's turn is lost by it.
+    /// A waiter that is cancelled takes no permit, and nobody else loses a turn.
     @Test func cancelled() async throws {
         let permits = Permits(1)
         try await permits.perform {
