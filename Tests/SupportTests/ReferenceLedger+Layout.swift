@@ -1,7 +1,7 @@
 import Support
 
 extension ReferenceLedger {
-    /// The directories of a container, nothing in them.
+    /// Makes a container with its directories and no files.
     static func container(blocks: Int64) -> ReferenceLedger {
         var ledger = ReferenceLedger(total: blocks * block)
         for path in [
@@ -12,7 +12,7 @@ extension ReferenceLedger {
         return ledger
     }
 
-    /// A closed file of this many blocks, last used now.
+    /// Makes a closed file of the given number of blocks, last used now.
     @discardableResult
     mutating func make(_ path: String, blocks: Int64) -> FileID {
         let id = create(path)
@@ -21,6 +21,6 @@ extension ReferenceLedger {
         return id
     }
 
-    /// used, in blocks.
+    /// The used bytes, in blocks.
     var usedBlocks: Int64 { used / Self.block }
 }

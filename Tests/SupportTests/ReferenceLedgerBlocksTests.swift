@@ -1,7 +1,7 @@
 import Support
 import Testing
 
-/// What is charged (docs/RULES.md, Charged bytes). Each row is a history of one file and the blocks it ends with.
+/// Charged bytes (docs/RULES.md, Charged bytes). Each row is the history of one file and the blocks it ends with.
 @Suite struct ReferenceLedgerBlocksTests {
     enum Step: Sendable {
         case write(Int64, Int64)

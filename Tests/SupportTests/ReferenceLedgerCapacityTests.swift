@@ -1,9 +1,9 @@
 import Support
 import Testing
 
-/// Numbers by class, and what a write takes. All in blocks.
+/// The numbers for each class, and the space that a write takes, in blocks.
 @Suite struct ReferenceLedgerCapacityTests {
-    /// 100 blocks: others 30 (5 purgeable), Documents 20, Caches 10 and 4 open, tmp 6; free 30.
+    /// Makes a ledger of 100 blocks: others 30 (5 purgeable), Documents 20, Caches 10 and 4 open, tmp 6; free 30.
     private func ledger(_ thresholds: ReferenceLedger.Thresholds = .off) -> ReferenceLedger {
         var ledger = ReferenceLedger.container(blocks: 100)
         ledger.setOthers(30 * 4096)
@@ -85,7 +85,7 @@ import Testing
         #expect(outcome.bytes == 51 * 4096 - 100)
         #expect(ledger.charged(id) == 51 * 4096)
         #expect(ledger.write(id, at: 51 * 4096, count: 1) == .init(bytes: 0))
-        #expect(ledger.write(id, at: 0, count: 51 * 4096).bytes == 51 * 4096)  // in place always works
+        #expect(ledger.write(id, at: 0, count: 51 * 4096).bytes == 51 * 4096)  // writing in place always works
         #expect(ledger.write(id, at: 51 * 4096 - 1, count: 2).bytes == 1)
     }
 
@@ -125,7 +125,7 @@ import Testing
 
     @Test func overcommittedNothingFitsButInPlace() {
         var ledger = ledger()
-        ledger.setOthers(90 * 4096)  // purges all that may go: 24 blocks stay
+        ledger.setOthers(90 * 4096)  // purges everything purgeable: 24 blocks stay
         #expect(ledger.numbers.available == 0)
         #expect(ledger.important == 0)
         let id = ledger.open("Documents/kept")

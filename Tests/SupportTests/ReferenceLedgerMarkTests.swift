@@ -1,7 +1,7 @@
 import Support
 import Testing
 
-/// isPurgeable: which files have it, and what it does (docs/XATTRS.md).
+/// isPurgeable: the files that have it, and its effect (docs/XATTRS.md).
 @Suite struct ReferenceLedgerMarkTests {
     private func ledger() -> ReferenceLedger {
         var ledger = ReferenceLedger.container(blocks: 100)
@@ -59,10 +59,10 @@ import Testing
         #expect(ledger.isImportant(id))
         ledger.mark(Self.file, .medium)
         #expect(!ledger.isImportant(id))
-        #expect(ledger.reclaimable == 0)  // passed over
+        #expect(ledger.reclaimable == 0)  // skipped as hard-linked
         ledger.mark(Self.file, nil)
         ledger.unlink(Self.file)
-        #expect(ledger.reclaimable == 16384)  // the name that is left inherits again
+        #expect(ledger.reclaimable == 16384)  // the remaining name inherits again
     }
 
     @Test(arguments: ["tmp/a", "Library/Caches/a"]) func zeroTakesNothingOutOfTmpAndCaches(path: String) {

@@ -4,7 +4,7 @@ import Testing
 @Suite struct ReferenceLedgerPurgeTests {
     private typealias Victim = ReferenceLedger.Victim
 
-    /// Every kind of file, one block each, in the order of their last use.
+    /// Makes one file of one block of each kind, in the order of last use.
     private func ledger() -> ReferenceLedger {
         var ledger = ReferenceLedger.container(blocks: 100)
         for path in ["Documents/kept", "Documents/high", "Documents/low", "Library/Caches/1", "Library/Caches/high"] {
@@ -70,7 +70,7 @@ import Testing
 
     @Test func aChangeOfOthersPurgesUntilAllFits() {
         var ledger = ledger()
-        let purge = ledger.setOthers(90 * 4096)  // 12 used: two too many
+        let purge = ledger.setOthers(90 * 4096)  // 12 are used: two too many
         #expect(purge.victims.map(\.path) == ["tmp/1", "tmp/2"])
         #expect(ledger.available == 0)
         #expect(ledger.setOthersPurgeable(10 * 4096) == .init())
