@@ -1,4 +1,4 @@
-/// The property list that Apple's name of isExcludedFromBackup has for its value, digit by digit.
+/// The property list that is the value of isExcludedFromBackup under Apple's name, byte for byte.
 public enum ApplesList {
     public static let bytes: [UInt8] = {
         let hex =

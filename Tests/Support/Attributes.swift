@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// Extended attributes of a path; a symbolic link as its last component is not followed.
+/// Extended attributes of a path. A symbolic link in the last component is not followed.
 public enum Attributes {
     private static func split(_ path: String) throws(Errno) -> (FileDescriptor, String) {
         guard let slash = path.lastIndex(of: "/") else { throw .invalid }
@@ -17,7 +17,7 @@ public enum Attributes {
     public static func set(_ path: String, _ key: String, _ value: String, flags: Int32 = 0) throws(Errno) {
         try set(path, key, Array(value.utf8), flags: flags)
     }
-    /// The value of `user.purgefs.KEY`.
+    /// Sets `user.purgefs.KEY`.
     public static func mark(_ path: String, _ key: String, _ value: String) throws(Errno) {
         try set(path, "user.purgefs.\(key)", value)
     }
@@ -35,7 +35,7 @@ public enum Attributes {
         try System.removeAttribute(at: parent.raw, name, key)
     }
 
-    /// The names that listxattr(2) returns, sorted.
+    /// Returns the names from listxattr(2), sorted.
     public static func names(_ path: String) throws(Errno) -> [String] {
         let (parent, name) = try split(path)
         var list = [CChar](repeating: 0, count: 65536)

@@ -10,8 +10,8 @@ public struct BackingDirectory: Sendable {
     public let path: String
     private let mountpoint: String?
 
-    /// Makes the file system under `scratch`. Sparse images of 1 GiB take only what is written to them; `tmpfsSize` is
-    /// for tests with a disk that gets full.
+    /// Makes the file system under `scratch`. The images of 1 GiB are sparse, so they take only the written data. Tests with a
+    /// full disk set `tmpfsSize`.
     public init(_ kind: Backing, in scratch: String, tmpfsSize: String = "2G") throws {
         let place = "\(scratch)/\(kind.rawValue)"
         guard mkdir(place, 0o755) == 0 else { throw TestFailure("cannot make \(place)") }

@@ -51,7 +51,7 @@ extension BehaviourScenarios {
                 File("Library/Preferences/c", created: 4 * .day),
             ],
             folders: [Folder("Library", mark: "low", after: 3 * .day, group: true)], demand: .level(.nearLow, 1),
-            // On a mount the launch carries out the policy.
+            // In a mount, the launch carries out the policy.
             gone: ["b", "c"].map { Gone("Library/Preferences/\($0)", "policyAge") }, isForMounts: false),
         device(
             "a group goes as one for a write that was refused",

@@ -1,4 +1,4 @@
-/// Groups, tombstones, and marks of directories.
+/// Scenarios for groups, tombstones, and marks of directories.
 public enum BehaviourScenarios {
     private typealias File = PurgeScenario.File
     private typealias Folder = PurgeScenario.Folder
@@ -74,7 +74,7 @@ public enum BehaviourScenarios {
                 File("Library/Caches/a/4", 2, created: .day), File("Library/Caches/a/5", 1, created: .day),
             ],
             folders: ["a", "b", "c"].map { Folder("Library/Caches/\($0)", group: true) }, demand: .all,
-            // 4 blocks in b, 3 in each of the others: "a" comes before "a.txt".
+            // b has 4 blocks and the others have 3. By path, "a" precedes "a.txt".
             gone: ["b/1", "b/2", "a/4", "a/5", "a.txt", "c/3"].map { Gone("Library/Caches/\($0)", "caches") }),
         PurgeScenario(
             "in a group the order is that of files",
@@ -108,7 +108,7 @@ public enum BehaviourScenarios {
             gone: [Gone(nil, "others"), Gone("tmp/g/a", "temporary"), Gone("tmp/g/b", "temporary")]),
     ]
 
-    /// Files that are emptied instead of removed.
+    /// Files that a purge empties instead of removing.
     public static let tombstones: [PurgeScenario] = [
         PurgeScenario(
             "tombstones change neither victims nor order",

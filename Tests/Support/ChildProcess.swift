@@ -2,18 +2,18 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A program started by a test, in a process group of its own and with its output in files.
+/// A program started by a test, in its own process group and with its output in files.
 public final class ChildProcess: Sendable {
     public let pid: pid_t
     public let arguments: [String]
     public let outputPath: String
     public let errorPath: String
-    /// As a shell reports it: 128 + N if signal N ended it.
+    /// The exit status as a shell reports it: 128 + N if signal N ended the program.
     private let ended = Mutex<Int32?>(nil)
-    /// Held while a child has copies of our descriptors.
+    /// The lock held while a child may have copies of our descriptors.
     static let starting = Mutex(())
 
-    /// Starts `arguments` (looked up in PATH). Its standard input is empty unless `input` names a file.
+    /// Starts `arguments`, looked up in PATH. Standard input is empty unless `input` names a file.
     public init(
         _ arguments: [String], output: String, errors: String, input: String = "/dev/null",
         environment: [String: String] = [:]
@@ -48,15 +48,15 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Without this posix_spawn(3) returns before execve(2) has closed our descriptors. The function is declared for
-    /// _GNU_SOURCE only, and Swift's Glibc module is built without it.
+    /// Makes posix_spawn(3) return only after the child has closed our descriptors, rather than before its execve(2). The
+    /// function is declared for _GNU_SOURCE only, and Swift's Glibc module is built without it.
     private static func closeAllOthers(_ actions: inout posix_spawn_file_actions_t) {
         typealias AddCloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
         guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
         _ = unsafeBitCast(symbol, to: AddCloseFrom.self)(&actions, 3)
     }
 
-    /// Threads of libdispatch block signals, and a child would inherit that.
+    /// Resets the signal mask, because threads of libdispatch block signals and a child would inherit that.
     private static func useDefaultSignals(_ attributes: inout posix_spawnattr_t) {
         var none = sigset_t()
         var all = sigset_t()
@@ -69,7 +69,7 @@ public final class ChildProcess: Sendable {
         posix_spawnattr_setflags(&attributes, Int16(flags))
     }
 
-    /// The exit status if it has ended.
+    /// Returns the exit status, or nil if the program is still running.
     public func status() -> Int32? {
         ended.withLock { ended in
             if let ended { return ended }
@@ -81,7 +81,7 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits for its end; after the time limit kills its group and throws.
+    /// Waits for the end of the program; kills its group and throws after the time limit.
     @discardableResult
     public func wait(within seconds: Double) throws -> Int32 {
         do {
@@ -94,7 +94,7 @@ public final class ChildProcess: Sendable {
         return status() ?? -1
     }
 
-    /// Does nothing once it has ended: another process may have the number by then.
+    /// Sends a signal. After the end this does nothing, because another process may have the number by then.
     public func signal(_ number: Int32) { if status() == nil { kill(pid, number) } }
     public func signalGroup(_ number: Int32) { if status() == nil { kill(-pid, number) } }
 
@@ -102,7 +102,7 @@ public final class ChildProcess: Sendable {
     public var errors: String { Files.text(errorPath) }
 }
 
-/// A NULL-terminated array of C strings for the duration of `body`.
+/// Calls `body` with a NULL-terminated array of C strings.
 func withCStrings<R>(
     _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) throws -> R
 ) rethrows -> R {

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Seconds since some fixed moment; never goes back.
+/// Returns the seconds since a fixed moment; never decreases.
 public func monotonicSeconds() -> Double {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
     return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
 }
 
-/// A point in time after which a wait has failed.
+/// The moment at which a wait has failed.
 public struct Deadline: Sendable {
     private let end: Double
     public init(seconds: Double) { end = monotonicSeconds() + seconds }
@@ -15,7 +15,7 @@ public struct Deadline: Sendable {
     public var remaining: Double { end - monotonicSeconds() }
 }
 
-/// Waits until `condition` holds; after `seconds` throws an error with `what` in its message.
+/// Waits until `condition` holds; throws an error that mentions `what` after `seconds`.
 public func eventually(within seconds: Double = 60, _ what: String, _ condition: () throws -> Bool) throws {
     let deadline = Deadline(seconds: seconds)
     var pause: UInt32 = 100

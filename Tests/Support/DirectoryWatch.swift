@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// An inotify watch of one directory for names that are removed, and files that are changed.
+/// An inotify watch of one directory for removed names and modified files.
 public final class DirectoryWatch {
     private let descriptor: Int32
     public private(set) var deleted: [String] = []
@@ -18,7 +18,7 @@ public final class DirectoryWatch {
     }
     deinit { close(descriptor) }
 
-    /// Reads the events that have arrived; does not wait.
+    /// Reads the events that have arrived, without waiting.
     public func collect() {
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
@@ -29,7 +29,7 @@ public final class DirectoryWatch {
         }
     }
 
-    /// struct inotify_event: wd, mask, cookie, len (32 bits each), then the name with zeros after it.
+    /// Parses a struct inotify_event: wd, mask, cookie and len (32 bits each), then the name, padded with zeros.
     private func takeEvent(_ bytes: ArraySlice<UInt8>) -> Int {
         let start = bytes.startIndex
         let words = (0..<4).map { word in

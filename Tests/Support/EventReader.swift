@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// A reader of MOUNT/.purgefs/events that sees everything that happens after it was made.
+/// A reader of MOUNT/.purgefs/events that sees all events from its creation on.
 public final class EventReader {
     private let file: OpenFile
     private var pending: [UInt8] = []

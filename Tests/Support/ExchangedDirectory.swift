@@ -1,16 +1,16 @@
 import Glibc
 import PurgeSystem
 
-/// A directory of root's in a folder of somebody else, who exchanges it for another one.
+/// Root's directory in another user's folder, which the user exchanges for a different one.
 public struct ExchangedDirectory: Sendable {
     public static let text = "root's"
     private let path: String
     private let hasFile: Bool
-    /// Open, so that no other gets its inode number when it is removed.
+    /// An open descriptor, so that the inode number is not reused after a removal.
     private let opened: FileDescriptor
     private let inode: UInt64
 
-    /// An empty one looks like one that was just made.
+    /// Makes the directory. Without a file, it looks like a directory that was just made.
     public init(_ path: String, hasFile: Bool) throws {
         (self.path, self.hasFile) = (path, hasFile)
         try Files.makeDirectory(path, mode: 0o700)
@@ -19,13 +19,13 @@ public struct ExchangedDirectory: Sendable {
         inode = UInt64(try Files.status(path).st_ino)
     }
 
-    /// By RENAME_EXCHANGE of <linux/fs.h>. Does nothing if there is nothing at `other`.
+    /// Exchanges the names with RENAME_EXCHANGE of <linux/fs.h>; does nothing if `other` does not exist.
     public func exchange(with other: String) {
         do { try Files.rename(path, other, flags: 2) } catch {}
     }
 
-    /// What has been done to it, wherever below `folder` it is now; nil if nothing has. The owner of the folder can remove
-    /// an empty one too. In the owner's own store root makes folders in it, which are root's (`isFilled`).
+    /// Finds the directory below `folder` and describes the harm done to it; returns nil if there is none. The folder's owner can
+    /// also remove an empty directory. With `isFilled`, root's own folders in it are no harm.
     public func harm(below folder: String, isFilled: Bool = false) throws -> String? {
         for name in try Files.tree(folder) {
             let found = "\(folder)/\(name)"

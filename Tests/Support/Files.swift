@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import PurgeSystem
 
-/// Plain calls on paths. A failure throws the errno.
+/// Plain calls on paths. Failures throw the errno.
 public enum Files {
     static func check(_ result: Int32) throws(Errno) { if result != 0 { throw Errno(errno) } }
 
@@ -13,7 +13,7 @@ public enum Files {
     }
     public static func exists(_ path: String) -> Bool { (try? status(path)) != nil }
     public static func size(_ path: String) throws(Errno) -> Int64 { Int64(try status(path).st_size) }
-    /// st_blocks x 512.
+    /// Returns st_blocks x 512.
     public static func charged(_ path: String) throws(Errno) -> Int64 { Int64(try status(path).st_blocks) * 512 }
 
     public static func unlink(_ path: String) throws(Errno) { try check(Glibc.unlink(path)) }
@@ -34,7 +34,7 @@ public enum Files {
     }
     public static func changeMode(_ path: String, _ mode: mode_t) throws(Errno) { try check(chmod(path, mode)) }
 
-    /// utimensat(2); the time of the last access stays.
+    /// Sets the modification time with utimensat(2); keeps the access time.
     public static func setModificationTime(_ path: String, secondsAgo seconds: Int) throws(Errno) {
         var times = [timespec(), timespec()]
         clock_gettime(CLOCK_REALTIME, &times[1])
@@ -48,13 +48,13 @@ public enum Files {
         return out
     }
 
-    /// f_type of statfs(2), or 0.
+    /// Returns f_type of statfs(2), or 0.
     public static func fileSystemType(_ path: String) -> Int64 {
         guard let place = try? FileDescriptor.open(path, O_RDONLY) else { return 0 }
         return (try? System.fileSystemType(place.raw)) ?? 0
     }
 
-    /// All names in a directory except . and .., sorted.
+    /// Returns the names in a directory except . and .., sorted.
     public static func names(in directory: String) throws(Errno) -> [String] {
         guard let stream = opendir(directory) else { throw Errno(errno) }
         defer { closedir(stream) }
@@ -68,7 +68,7 @@ public enum Files {
         return names.sorted()
     }
 
-    /// Everything below a directory, relative to it, with folders before their content.
+    /// Returns the paths below a directory, relative to it, with folders before their content.
     public static func tree(_ root: String) throws(Errno) -> [String] {
         var found: [String] = []
         var open = [""]
@@ -82,7 +82,7 @@ public enum Files {
         return found
     }
 
-    /// The sum of st_blocks x 512 over the files below, with each inode once.
+    /// Returns the sum of st_blocks x 512 over the files below, each inode once.
     public static func chargedTree(_ root: String) throws(Errno) -> Int64 {
         var seen: Set<UInt64> = []
         var sum: Int64 = 0
@@ -96,20 +96,20 @@ public enum Files {
     public static func content(_ path: String) throws(Errno) -> [UInt8] {
         try FileDescriptor.open(path, O_RDONLY).readAll()
     }
-    /// The text of a file, empty if it cannot be read.
+    /// Returns the text of a file; empty if it cannot be read.
     public static func text(_ path: String) -> String {
         String(decoding: (try? content(path)) ?? [], as: UTF8.self)
     }
-    /// The words of a process's command line with blanks between them, empty if there is no such process.
+    /// Returns the words of a process's command line, separated by blanks; empty if there is no such process.
     public static func commandLine(of pid: String) -> String {
         text("/proc/\(pid)/cmdline").split(separator: "\0").joined(separator: " ")
     }
-    /// Makes or replaces a file outside of a mount.
+    /// Writes a file outside of mounts, and replaces an existing one.
     public static func write(_ text: String, to path: String) throws(Errno) {
         let file = try OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC)
         try file.writeAll(Array(text.utf8))
     }
-    /// Makes a file of `size` bytes that are not zero.
+    /// Makes a file of `size` bytes other than zero.
     public static func make(_ path: String, size: Int) throws(Errno) {
         let file = try OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC)
         try file.fill(size)

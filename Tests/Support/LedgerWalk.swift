@@ -1,29 +1,29 @@
 import Glibc
 import PurgeSystem
 
-/// What keeps a ledger, as a random walk changes it.
+/// The ledger under test, as a random walk changes it.
 public protocol LedgerSubject {
     func makeFolder(_ path: String) throws
     func remove(_ path: String) throws
     func addName(_ path: String, _ new: String) throws
     func move(_ path: String, to new: String, flags: UInt32) throws
-    /// nil removes the mark, if there is one.
+    /// Sets the mark; nil removes it, if there is one.
     func setMark(_ path: String, _ text: String?) throws
     func setOthers(_ bytes: Int64, purgeable: Bool) throws
 }
 
-/// Random operations on a subject and on a model that knows nothing of the code. Both have one movable folder for each of
-/// `folderParents`, t0, t1 and so on.
+/// Random operations on a subject and on a model that is independent of the code under test. Both have one movable folder (t0, t1
+/// and so on) for each of `folderParents`.
 public protocol LedgerWalk: AnyObject {
     var subject: any LedgerSubject { get }
     var model: ReferenceLedger { get set }
     var random: SeededGenerator { get set }
-    /// How many files have been made.
+    /// The number of files made so far.
     var made: Int { get set }
-    /// Where the movable folders are: a place, or a folder of a higher number.
+    /// The parents of the movable folders: a place, or a folder of a higher number.
     var folderParents: [String] { get set }
     var lastOperation: String { get set }
-    /// After each operation.
+    /// Called after each operation.
     func settle()
 }
 
@@ -51,7 +51,7 @@ extension LedgerWalk {
         let place = index < places.count ? places[index] : path(ofFolder: index - places.count)
         return place.isEmpty ? "f\(made)" : "\(place)/f\(made)"
     }
-    /// Of any file that has a name, in an order that is the same in every run.
+    /// Returns the path of any file with a name. The choice is reproducible.
     public func somePath() -> String? { model.statBlocksOfAllFiles.keys.sorted().randomElement(using: &random) }
     public func someOffset() -> Int64 {
         let offset = Int64(random.below(400_000))
@@ -81,7 +81,7 @@ extension LedgerWalk {
     }
 }
 
-// Operations on names, marks and the device; one that makes no sense at the moment does nothing.
+// Operations on names, marks and the device. An operation that makes no sense at the moment does nothing.
 extension LedgerWalk {
     public func unlink() throws {
         guard let path = somePath() else { return }
@@ -106,7 +106,7 @@ extension LedgerWalk {
         model.rename(path, new)
     }
 
-    /// A whole tree, with other trees in it: into a place, or into a folder of a higher number.
+    /// Moves a folder with all folders in it, into a place or into a folder of a higher number.
     public func renameFolder() throws {
         let folder = random.below(folderParents.count)
         let above = Int.random(in: folder...folderParents.count, using: &random)

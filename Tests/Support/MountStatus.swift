@@ -1,4 +1,4 @@
-/// status.json as docs/CONTROL.md describes it, written independently of the product's own type.
+/// The content of status.json as docs/CONTROL.md describes it, independent of the product's own type.
 public struct MountStatus: Decodable, Equatable, Sendable {
     public struct Storage: Decodable, Equatable, Sendable {
         public let total, others, othersPurgeable, used, available, important, opportunistic, reclaimable: Int64

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// The content of /proc/self/mountinfo; never accesses the mounts themselves, which may hang.
+/// The content of /proc/self/mountinfo. It never touches the mounts themselves, which may hang.
 public enum MountTable {
     public struct Entry: Sendable {
         public let minor: Int
@@ -19,11 +19,11 @@ public enum MountTable {
         }
     }
 
-    /// The uppermost mount at exactly this path.
+    /// Returns the uppermost mount at exactly this path.
     public static func entry(at path: String) -> Entry? { entries().last { $0.mountpoint == path } }
 
-    /// A process that has made its own mount namespace meanwhile (an unrelated `unshare -m` on this machine) has
-    /// a copy of every mount, each of which keeps a daemon alive: removes the copies of this mount.
+    /// Removes copies of a mount from other mount namespaces. A process that has made its own namespace meanwhile, such as an
+    /// unrelated `unshare -m` on this machine, has a copy of every mount, and each copy keeps a daemon alive.
     public static func removeCopies(of mountpoint: String) {
         func namespace(_ process: String) -> String? {
             try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/ns/mnt")
@@ -37,14 +37,14 @@ public enum MountTable {
         }
     }
 
-    /// Blanks and the like are written as \040.
+    /// Decodes octal escapes; the table writes a blank as \040, for example.
     private static func unescaped(_ field: Substring) -> String {
         ["\\040": " ", "\\011": "\t", "\\012": "\n", "\\134": "\\"].reduce(String(field)) {
             $0.replacingOccurrences(of: $1.key, with: $1.value)
         }
     }
 
-    /// Makes every request of a FUSE mount fail, so that processes that wait for it go on.
+    /// Makes every request of a FUSE mount fail, which releases the processes that wait for one.
     public static func abortConnection(of mountpoint: String) {
         guard let entry = entry(at: mountpoint), entry.type.hasPrefix("fuse") else { return }
         let control = ScratchRoot.shared.newName("fusectl")

@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// An open file of a test, closed at the latest when it is released. No child inherits it.
+/// An open file of a test, closed at the latest on release. Children do not inherit it.
 public final class OpenFile {
     public private(set) var descriptor: Int32
 
@@ -15,20 +15,19 @@ public final class OpenFile {
         descriptor = -1
     }
 
-    /// Closes the file so that it is closed for all: no child that is just being started has a copy of the descriptor.
+    /// Closes the file while no child is being started, so that no child has a copy of the descriptor.
     public func closeForAll() { ChildProcess.starting.withLock { _ in close() } }
 
-    /// One write(2). Returns how much was written.
+    /// Calls write(2) once, and returns the number of bytes written.
     public func write(_ count: Int) throws(Errno) -> Int {
         try System.write(descriptor, Self.pattern(count))
     }
     public func write(_ count: Int, at offset: Int64) throws(Errno) -> Int {
         try write(Self.pattern(count), at: offset)
     }
-    /// Bytes that are never zero, so that a block with data differs from a hole.
+    /// Returns bytes other than zero, so that data differs from a hole.
     private static func pattern(_ count: Int) -> [UInt8] { [UInt8](repeating: 0xA7, count: count) }
-    /// Writes everything, at most `piece` bytes at a time; the caller must find out what was written before
-    /// an error.
+    /// Writes `count` bytes, at most `piece` at a time. After an error, the caller must determine how much was written.
     public func fill(_ count: Int, piece: Int = 1 << 20) throws(Errno) {
         var left = count
         while left > 0 { left -= try write(min(left, piece)) }
@@ -56,11 +55,11 @@ public final class OpenFile {
     public func status() throws(Errno) -> FileStatus { try System.status(descriptor) }
 }
 
-/// What Glibc's module hides: modes of fallocate(2), whence of lseek(2), flags of renameat2(2).
+/// Constants that Glibc's module hides: modes of fallocate(2), whence of lseek(2), and flags of renameat2(2).
 public enum Allocate {
     public static let plain: Int32 = 0
     public static let keepSize: Int32 = 1
-    public static let punchHole: Int32 = 3  // with KEEP_SIZE, as is required
+    public static let punchHole: Int32 = 3  // with KEEP_SIZE, which is required
     public static let zeroRange: Int32 = 16
     public static let zeroRangeKeepSize: Int32 = 17
 }
@@ -74,7 +73,7 @@ public enum RenameFlag {
 }
 
 extension Result where Failure == any Error {
-    /// For closures that lose the type of their error; everything here throws Errno.
+    /// Restores the type of an error that passed through a closure; everything here throws Errno.
     func mapErrno() throws(Errno) -> Success {
         switch self {
         case .success(let value): return value

@@ -1,9 +1,9 @@
-/// What other apps can free.
+/// Scenarios for the bytes that purging can free from other apps.
 public enum OthersScenarios {
     private typealias File = PurgeScenario.File
     private typealias Gone = PurgeScenario.Gone
 
-    /// What other apps can free, by the share that they give first.
+    /// The shares of a shortfall that other apps give first.
     public static let all: [PurgeScenario] = [
         PurgeScenario(
             "a share of 0: files go first",

@@ -1,15 +1,15 @@
 import Foundation
 import Glibc
 
-/// How a program ended and what it printed.
+/// The end and the output of a program.
 public struct Outcome: Sendable {
     public let arguments: [String]
-    /// 128 + N if signal N ended it.
+    /// The exit status; 128 + N if signal N ended the program.
     public let status: Int32
     public let output: String
     public let errors: String
 
-    /// The output of a program that must succeed.
+    /// Returns the output of a program that must succeed.
     @discardableResult
     public func succeeded() throws -> String {
         guard status == 0 else { throw TestFailure("\(self)") }
@@ -23,9 +23,9 @@ extension Outcome: CustomStringConvertible {
     }
 }
 
-/// Real programs, run to their end with a hard timeout.
+/// Runs real programs to their end, with a hard time limit.
 public enum Program {
-    /// A Python that starts fast, that is, not the shim of a version manager.
+    /// A Python that starts fast, unlike the shim of a version manager.
     public static let python =
         access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3"
 
@@ -45,13 +45,13 @@ public enum Program {
         try run(arguments, timeout: timeout)
     }
 
-    /// A shell script, with its directory as the working directory.
+    /// Runs a shell script, with `directory` as the working directory.
     @discardableResult
     public static func shell(_ script: String, in directory: String? = nil, timeout: Double = 60) throws -> Outcome {
         try run(["/bin/sh", "-c", script], in: directory, timeout: timeout)
     }
 
-    /// Starts a program that goes on running; the caller must end it.
+    /// Starts a program that keeps running; the caller must end it.
     public static func start(
         _ arguments: [String], in directory: String? = nil, input: String = "/dev/null",
         environment: [String: String] = [:]

@@ -1,16 +1,16 @@
-/// A container, what is asked of it, and what must go, in order and with reasons: worked out by hand from docs/RULES.md
-/// and docs/POLICIES.md.
+/// A container, a demand on it, and the expected purges, in order and with reasons. The expectations are derived by hand from
+/// docs/RULES.md and docs/POLICIES.md.
 public struct PurgeScenario: Sendable, CustomStringConvertible {
-    /// Sizes are in blocks of 4 KiB, times in seconds before the purge.
+    /// A file. Sizes are in blocks of 4 KiB, times in seconds before the purge.
     public struct File: Sendable {
         public var path: String
         public var blocks: Int64
         public var created: Int64
-        /// When it was last used; as it was created if nil.
+        /// The last use; the time of creation by default.
         public var used: Int64
         public var mark: String?
         public var isOpen = false
-        /// A further name.
+        /// A second hard link.
         public var link: String?
 
         public init(
@@ -22,13 +22,13 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What a directory has: a policy, a mark, or values of purgeGroup and purgeTombstone.
+    /// The attributes of a directory: a policy, a mark, or values of purgeGroup and purgeTombstone.
     public struct Folder: Sendable {
         public var path: String
         public var mark: String?
-        /// In seconds; 0 for none.
+        /// The age in seconds; 0 for none.
         public var after: Int64?
-        /// In blocks; 0 for none.
+        /// The limit in blocks; 0 for none.
         public var limit: Int64?
         public var isGroup: Bool?
         public var leavesTombstones: Bool?
@@ -43,21 +43,21 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
     }
 
     public enum Demand: Sendable {
-        /// So many blocks, by a command.
+        /// A command asks for a number of blocks.
         case room(Int64)
-        /// All of a place, by a command.
+        /// A command empties a place.
         case tmp, caches, purgeable, all
         /// The app is launched.
         case launch
-        /// A new file of so many blocks, which stays open.
+        /// A new file of a number of blocks is written, and stays open.
         case write(String, Int64)
-        /// The device comes to this level, and lacks so many blocks for desired.
+        /// The device enters this level, and lacks a number of blocks for desired.
         case level(Level, Int64)
-        /// Nothing is free, and an allocation of so many blocks is refused.
+        /// Nothing is free, and an allocation of a number of blocks is refused.
         case refused(Int64)
-        /// Nothing is free, and other apps take so many blocks.
+        /// Nothing is free, and other apps take a number of blocks.
         case taken(Int64)
-        /// The boundary of a day, a day after the files were as they are.
+        /// A day begins, a day after the files' times were taken.
         case day
         case reboot
     }
@@ -65,10 +65,10 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
     public enum Level: Sendable { case nearLow, low, veryLow }
 
     public struct Gone: Sendable, Hashable, CustomStringConvertible {
-        /// nil for others.purgeable.
+        /// The path; nil for others.purgeable.
         public var path: String?
         public var reason: String
-        /// It has kept its name.
+        /// True if the file became a tombstone.
         public var isEmptied: Bool
 
         public init(_ path: String?, _ reason: String, isEmptied: Bool = false) {
@@ -80,17 +80,17 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
 
     public var name: String
     public var profile: String
-    /// Whether the app is in the foreground.
+    /// True if the app is in the foreground.
     public var isRunning: Bool
     public var files: [File]
     public var folders: [Folder]
-    /// Blocks that other apps can free.
+    /// The blocks that other apps can free.
     public var others: Int64
-    /// How many percent of what is short they give first.
+    /// The percentage of a shortfall that other apps give first.
     public var share: Int64
     public var demand: Demand
     public var gone: [Gone]
-    /// Whether it is also done on a mount, where no two files can be made at the same moment.
+    /// True if the scenario also runs in a mount, where two files cannot have the same creation time.
     public var isForMounts: Bool
 
     public init(
@@ -105,7 +105,7 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
 
     public var description: String { name }
 
-    /// Directories that are not in every container, each after those above it.
+    /// The directories beyond the standard layout, each after its parents.
     public var directories: [String] {
         var all: [String] = []
         let paths = folders.map { $0.path + "/." } + files.map(\.path) + files.compactMap(\.link)
@@ -124,7 +124,7 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
 }
 
 extension PurgeScenario.Level {
-    /// Thresholds with which a device that has so many blocks free is at this level, and lacks `short` for desired.
+    /// Returns thresholds for which a device with `free` free blocks is at this level and lacks `short` for desired.
     public func thresholds(free: Int64, short: Int64) -> String {
         let limits: [Int64] =
             switch self {

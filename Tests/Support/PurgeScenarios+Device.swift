@@ -151,7 +151,7 @@ extension PurgeScenario {
             demand: .level(.low, 9), gone: [Gone("Documents/feed/old", "policyAge")]),
     ]
 
-    /// What else purges in profile `device`, and what does not.
+    /// Other triggers of a purge in profile `device`, and events that trigger none.
     public static let ofDeviceEvents: [PurgeScenario] = [
         device(
             "a refused write has all it needs purged",
@@ -221,6 +221,6 @@ extension PurgeScenario {
             demand: .reboot, gone: [], isForMounts: true),
     ]
 
-    /// All of profile `device`.
+    /// All scenarios for profile `device`.
     public static var device: [PurgeScenario] { ofDevicePressure + ofDeviceEvents + BehaviourScenarios.onDevice }
 }

@@ -1,5 +1,5 @@
 extension PurgeScenario {
-    /// The policies of directories, under pressure, in profile `documented`.
+    /// Directory policies under pressure, in profile `documented`.
     public static let ofPolicies: [PurgeScenario] = [
         PurgeScenario(
             "files over age go after tmp and before the rest of Caches",
@@ -67,7 +67,7 @@ extension PurgeScenario {
             isForMounts: true),
     ]
 
-    /// The launch of the app, and writes.
+    /// Launches of the app, and writes.
     public static let ofLaunches: [PurgeScenario] = [
         PurgeScenario(
             "the launch takes files over age anywhere, oldest first",
@@ -187,7 +187,7 @@ extension PurgeScenario {
             folders: [Folder("Documents/d", after: 3 * .day)], demand: .write("Documents/d/new", 5), gone: []),
     ]
 
-    /// All of profile `documented`.
+    /// All scenarios for profile `documented`.
     public static var documented: [PurgeScenario] {
         ofPlaces + OthersScenarios.all + BehaviourScenarios.marks + BehaviourScenarios.groups
             + BehaviourScenarios.tombstones + ofPolicies + ofLaunches

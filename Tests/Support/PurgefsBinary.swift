@@ -9,7 +9,7 @@ public enum PurgefsBinary {
         return "\(package)/.build/release/purgefs"
     }()
 
-    /// A program that is built with the tests.
+    /// Returns the path of a program that is built with the tests.
     public static func besideTests(_ name: String) -> String {
         URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path + "/\(name)"
     }
@@ -22,7 +22,7 @@ public enum PurgefsBinary {
         try Program.run([path] + arguments, in: directory, environment: environment, timeout: timeout)
     }
 
-    /// Runs a script of the shell, to which the program is $P; with `inNamespace`, in a mount namespace of its own.
+    /// Runs a shell script in which $P is the program; `inNamespace` gives it a mount namespace of its own.
     @discardableResult
     public static func shell(
         _ script: String, in directory: String, environment: [String: String] = [:], inNamespace: Bool = false,

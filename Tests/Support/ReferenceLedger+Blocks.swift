@@ -1,5 +1,5 @@
-// Charged bytes: 4096 for each block in which a byte was written or that fallocate allocated, until
-// it is punched out or truncated away (docs/RULES.md, Charged bytes).
+// Charged bytes: 4096 for each block in which a byte was written or that fallocate allocated, until the block is punched out or
+// truncated away (docs/RULES.md, Charged bytes).
 extension ReferenceLedger {
     /// A mode of fallocate(2).
     public enum Allocation: CaseIterable, Sendable {
@@ -8,9 +8,9 @@ extension ReferenceLedger {
         var keepsSize: Bool { self != .plain && self != .zeroing }
     }
 
-    /// How much a call has taken, and what was purged for it.
+    /// The bytes that a call has taken, and the purge for it.
     public struct Outcome: Equatable, Sendable {
-        /// Bytes written or allocated; 0 means ENOSPC.
+        /// The bytes written or allocated; 0 means ENOSPC.
         public var bytes: Int64
         public var purge: Purge
 
@@ -25,9 +25,9 @@ extension ReferenceLedger {
         return offset / block..<(offset + length + block - 1) / block
     }
 
-    /// write(2), pwrite(2) or copy_file_range(2) into an open file: takes what fits, and purges for
-    /// just that. A page of a mapping is written whole or not at all. Up to 1 MiB is one request; with
-    /// more, only the intermediate levels of pressure could differ.
+    /// Models write(2), pwrite(2) or copy_file_range(2) into an open file: takes the part that fits, and purges for just that
+    /// part. A page of a mapping is written whole or not at all. Up to 1 MiB is one request; a larger call could differ only in
+    /// intermediate levels of pressure.
     @discardableResult
     public mutating func write(
         _ id: FileID, at offset: Int64, count: Int64, isMapped: Bool = false
@@ -46,7 +46,7 @@ extension ReferenceLedger {
         return Outcome(bytes: end - offset, purge: purge)
     }
 
-    /// fallocate(2) of an open file: all or nothing.
+    /// Models fallocate(2) of an open file: all or nothing.
     @discardableResult
     public mutating func allocate(
         _ id: FileID, _ mode: Allocation, at offset: Int64, count: Int64
@@ -64,7 +64,7 @@ extension ReferenceLedger {
         return Outcome(bytes: count, purge: purge)
     }
 
-    /// truncate(2), ftruncate(2): frees every block past the new end, allocates nothing.
+    /// Models truncate(2) and ftruncate(2): frees every block past the new end, and allocates nothing.
     public mutating func truncate(_ id: FileID, to size: Int64) {
         let end = (size + Self.block - 1) / Self.block
         change(id) { file in
@@ -74,8 +74,7 @@ extension ReferenceLedger {
         judgePressure()
     }
 
-    /// Frees only whole blocks; the last one counts as whole if the punch reaches the end of
-    /// the file.
+    /// Frees whole blocks only; the last block counts as whole if the punch reaches the end of the file.
     private mutating func punch(_ id: FileID, at offset: Int64, count: Int64) {
         let end = offset + count
         change(id) { file in
@@ -90,7 +89,7 @@ extension ReferenceLedger {
         judgePressure()
     }
 
-    /// nil if all fit.
+    /// Returns nil if all blocks fit.
     private func firstBlockThatDoesNotFit(_ id: FileID, _ blocks: Range<Int64>) -> Int64? {
         let file = file(id)
         var room = (file.isImportant ? important : opportunistic) / Self.block
@@ -101,7 +100,7 @@ extension ReferenceLedger {
         return nil
     }
 
-    /// Charges blocks that are known to fit, and purges what is short.
+    /// Charges blocks that are known to fit, and purges the shortfall.
     private mutating func add(_ blocks: Range<Int64>, to id: FileID) -> Purge {
         let present = file(id).blocks
         let new = blocks.filter { !present.contains($0) }

@@ -1,13 +1,13 @@
-// The simulated device: its size, what others use, its thresholds, its pressure.
+// The simulated device: its size, the bytes of others, its thresholds, and its pressure.
 extension ReferenceLedger {
     public enum Pressure: String, Sendable {
         case normal, nearLow, low, veryLow
     }
 
-    /// One threshold as it was set.
+    /// A threshold as it was set.
     public enum Threshold: Sendable {
         case bytes(Int64)
-        /// Follows the total.
+        /// A percentage, which follows the total.
         case hundredthsOfPercent(Int64)
     }
 
@@ -36,8 +36,8 @@ extension ReferenceLedger {
         }
     }
 
-    /// The current values of very low, low, near low and desired: one that is overtaken by the one before it
-    /// (sizes do not follow the total, percentages do) counts as much as that one.
+    /// The current values of very low, low, near low and desired. Percentages follow the total and sizes do not, so a threshold
+    /// can be overtaken by the one before it; then it counts as much as that one.
     var levels: [Int64] {
         var highest: Int64 = 0
         return [thresholds.veryLow, thresholds.low, thresholds.nearLow, thresholds.desired].map {
@@ -48,8 +48,7 @@ extension ReferenceLedger {
 
     public var lowThreshold: Int64 { levels[1] }
 
-    // Each of these is accepted whatever follows from it, and purges until used + others fits total or
-    // nothing is left, and then what pressure calls for.
+    // Each change is accepted. It purges until used + others fits total or nothing is left, and then for pressure.
 
     @discardableResult
     public mutating func setTotal(_ bytes: Int64) -> Purge {
@@ -64,7 +63,7 @@ extension ReferenceLedger {
         return purgeAfterChange()
     }
 
-    /// nil for more than others, which is EINVAL.
+    /// Returns nil (EINVAL) for more than others.
     @discardableResult
     public mutating func setOthersPurgeable(_ bytes: Int64) -> Purge? {
         guard bytes <= others else { return nil }
@@ -86,8 +85,8 @@ extension ReferenceLedger {
         return result
     }
 
-    /// What the background has done when it has finished: as long as the level is low or very low, it purges
-    /// whatever is purgeable, until desired is reached.
+    /// Models the complete background purge: while the level is low or very low, it purges until desired is reached or nothing is
+    /// left.
     @discardableResult
     public mutating func purgeUnderPressure() -> Purge {
         judgePressure()
@@ -95,8 +94,8 @@ extension ReferenceLedger {
         return purge(bytes: levels[3] - balance)
     }
 
-    /// The level follows free space: it is entered below its threshold; nearLow and low last until
-    /// desired is reached again, and very low becomes low as soon as its threshold is reached.
+    /// Updates the level. A level is entered when free space falls below its threshold. nearLow and low last until desired is
+    /// reached again; very low becomes low as soon as its threshold is reached.
     mutating func judgePressure() {
         let free = available
         let levels = self.levels

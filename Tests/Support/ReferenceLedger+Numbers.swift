@@ -1,4 +1,4 @@
-// The numbers of docs/RULES.md, Capacity, added up again each time.
+// The numbers of docs/RULES.md, Capacity, recomputed each time.
 extension ReferenceLedger {
     public struct Usage: Equatable, Sendable {
         public var bytes: Int64 = 0
@@ -10,12 +10,12 @@ extension ReferenceLedger {
         }
     }
 
-    /// Everything that can be compared with storage.* and status.json, at once.
+    /// All numbers that storage.* and status.json show.
     public struct Numbers: Equatable, Sendable {
         public var total, others, othersPurgeable, used, available, important, opportunistic, reclaimable: Int64
         public var temporary, caches, persistent: Usage
 
-        /// What a test has read from the mount, in the order of status.json.
+        /// Makes numbers that a test has read from the mount, in the order of status.json.
         public init(
             total: Int64, others: Int64, othersPurgeable: Int64, used: Int64, available: Int64, important: Int64,
             opportunistic: Int64, reclaimable: Int64, temporary: Usage, caches: Usage, persistent: Usage
@@ -35,14 +35,14 @@ extension ReferenceLedger {
     }
 
     public var used: Int64 { files.values.reduce(0) { $0 + $1.charged } }
-    /// Below zero if the device is overcommitted.
+    /// The free space, which is negative if the device is overcommitted.
     var balance: Int64 { total - others - used }
     public var available: Int64 { max(0, balance) }
     public var reclaimable: Int64 { files.values.reduce(othersPurgeable) { $1.mayGo ? $0 + $1.charged : $0 } }
     public var important: Int64 { min(total, max(0, balance + reclaimable)) }
     public var opportunistic: Int64 { max(0, available - lowThreshold) }
 
-    /// Unlinked open files count where they were last.
+    /// Returns the usage of a tier; unlinked open files count in their last one.
     public func usage(of tier: Tier) -> Usage {
         files.values.reduce(into: Usage()) { sum, file in
             guard file.tier == tier else { return }
@@ -61,15 +61,15 @@ extension ReferenceLedger {
     public func charged(_ id: FileID) -> Int64 { file(id).charged }
     public func size(_ id: FileID) -> Int64 { file(id).size }
     public func opens(_ id: FileID) -> Int { file(id).opens }
-    /// Paths of the file, in no particular order.
+    /// Returns the paths of the file, in no particular order.
     public func names(_ id: FileID) -> [String] { file(id).names }
     public func tier(_ id: FileID) -> Tier { file(id).tier }
     public func isImportant(_ id: FileID) -> Bool { file(id).isImportant }
 
-    /// st_blocks as stat(2) must show it; 0 for anything but a regular file.
+    /// Returns st_blocks for stat(2); 0 for anything but a regular file.
     public func statBlocks(at path: String) -> Int64 { fileID(at: path).map { charged($0) / 512 } ?? 0 }
 
-    /// st_blocks of every name of a file, by path.
+    /// The expected st_blocks of every name of a file, by path.
     public var statBlocksOfAllFiles: [String: Int64] {
         var result: [String: Int64] = [:]
         for file in files.values {
@@ -78,11 +78,11 @@ extension ReferenceLedger {
         return result
     }
 
-    /// Charged bytes of files without a name.
+    /// The charged bytes of files without a name.
     public var unlinkedBytes: Int64 { files.values.reduce(0) { $1.names.isEmpty ? $0 + $1.charged : $0 } }
 
-    /// f_bavail x f_frsize of statvfs(2) at `path`, which is a file or directory: the capacity of
-    /// the class that a write there would have; the root shows free space.
+    /// Returns f_bavail x f_frsize of statvfs(2) at a file or directory: the capacity for the class of a write there. The root
+    /// shows free space.
     public func statvfsAvailable(at path: String) -> Int64 {
         let names = Self.components(path)
         guard !names.isEmpty else { return available }
@@ -95,6 +95,6 @@ extension ReferenceLedger {
         return isImportant ? important : opportunistic
     }
 
-    /// f_bfree x f_frsize of statvfs(2).
+    /// Returns f_bfree x f_frsize of statvfs(2).
     public func statvfsFree(at path: String) -> Int64 { max(statvfsAvailable(at: path), available) }
 }

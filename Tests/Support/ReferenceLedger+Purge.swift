@@ -16,7 +16,7 @@ extension ReferenceLedger {
         }
     }
 
-    /// What was purged, in order.
+    /// The result of a purge, in order.
     public struct Purge: Equatable, Sendable {
         public var fromOthers: Int64 = 0
         public var victims: [Victim] = []
@@ -29,7 +29,7 @@ extension ReferenceLedger {
         public var isEmpty: Bool { fromOthers == 0 && victims.isEmpty }
     }
 
-    /// Every file that may be purged now, in order: by place, urgency, last use, size (larger first), path.
+    /// All victims in order: by place, urgency, last use, size (larger first), path.
     public var purgeOrder: [Victim] { inTurn.map(\.victim) }
 
     private var inTurn: [(id: FileID, victim: Victim)] {
@@ -62,8 +62,8 @@ extension ReferenceLedger {
         return purge
     }
 
-    /// others.purgeable first, as whole blocks, then file by file. The caller judges the level of
-    /// pressure, after everything that happens in one step with it.
+    /// Takes whole blocks from others.purgeable, then file by file. The caller judges the level of pressure, after everything
+    /// else in the same step.
     mutating func takeAway(bytes: Int64) -> Purge {
         var result = Purge()
         guard bytes > 0 else { return result }

@@ -1,4 +1,4 @@
-// Names and where they lead.
+// Names and their entries.
 extension ReferenceLedger {
     static func components(_ path: String) -> [String] { path.split(separator: "/").map(String.init) }
 
@@ -11,7 +11,7 @@ extension ReferenceLedger {
         }
     }
 
-    /// The directory that holds `path`, and the name in it.
+    /// Returns the directory that contains `path`, and the name in it.
     func position(_ path: String) -> (directory: DirectoryID, name: String) {
         let names = Self.components(path)
         guard let last = names.last else { preconditionFailure("the root has no name") }
@@ -29,7 +29,7 @@ extension ReferenceLedger {
         directories[directory]?.entries[name] = entry
     }
 
-    /// The file at `path`; nil if that is not a file.
+    /// Returns the file at `path`; nil for any other entry.
     public func fileID(at path: String) -> FileID? {
         if case .file(let id)? = entry(path) { id } else { nil }
     }
@@ -49,13 +49,13 @@ extension ReferenceLedger {
         directories[id] = nil
     }
 
-    /// A symbolic link, fifo or socket.
+    /// Makes a symbolic link, FIFO or socket.
     public mutating func makeOther(_ path: String) {
         precondition(entry(path) == nil, "\(path) exists")
         put(.other, at: path)
     }
 
-    /// open(2) with O_CREAT of a name that does not exist; the file is open once.
+    /// Models open(2) with O_CREAT of a new name; the file is open once.
     public mutating func create(_ path: String) -> FileID {
         precondition(entry(path) == nil, "\(path) exists")
         let id = FileID(number: newNumber())
@@ -95,8 +95,8 @@ extension ReferenceLedger {
         settleNames()
     }
 
-    /// rename(2) of a file or of a whole tree; replaces what is there. Between two names of one
-    /// file it does nothing (POSIX).
+    /// Models rename(2) of a file or tree, which replaces an existing entry. Between two names of one file it does nothing
+    /// (POSIX).
     public mutating func rename(_ old: String, _ new: String) {
         guard let moving = entry(old) else { preconditionFailure("\(old) is not there") }
         if let id = fileID(at: old), id == fileID(at: new) { return }
@@ -107,7 +107,7 @@ extension ReferenceLedger {
         settleNames()
     }
 
-    /// renameat2(2) with RENAME_EXCHANGE.
+    /// Models renameat2(2) with RENAME_EXCHANGE.
     public mutating func exchange(_ a: String, _ b: String) {
         guard let first = entry(a), let second = entry(b) else { preconditionFailure("\(a) or \(b) is not there") }
         put(second, at: a)
@@ -125,7 +125,7 @@ extension ReferenceLedger {
         settleNames()
     }
 
-    /// After an unmount and a mount: nothing is open any more.
+    /// Models an unmount and a mount, after which nothing is open.
     public mutating func remount() {
         for id in files.keys { change(id) { $0.opens = 0 } }
         pressure = .normal
@@ -133,17 +133,16 @@ extension ReferenceLedger {
     }
 }
 
-// What follows from the names.
+// Properties derived from the names.
 extension ReferenceLedger {
-    /// Where something is: its path, and what it has from there.
+    /// The path of an entry, and the properties that follow from it.
     struct Place {
         var path: String
         var tier: Tier
         var inherited: Mark?
     }
 
-    /// Determines tier and mark of all files again by walking the whole tree. Files that have
-    /// neither a name nor a descriptor are dropped.
+    /// Recomputes tier and mark of all files from the whole tree. Drops files that have neither a name nor a descriptor.
     mutating func settleNames() {
         var found: [FileID: [Place]] = [:]
         walk { entry, place in
@@ -159,7 +158,7 @@ extension ReferenceLedger {
                 file.names = places.map(\.path)
                 guard let first = places.first else { return }
                 file.tier = places.map(\.tier).max { $0.durability < $1.durability } ?? first.tier
-                // The nearest own value wins; a file with several names has only its own.
+                // The nearest own value wins; a hard-linked file does not inherit one.
                 file.mark = file.ownMark ?? (places.count == 1 ? first.inherited : nil)
             }
         }
@@ -180,7 +179,7 @@ extension ReferenceLedger {
 
     var rootPlace: Place { Place(path: "", tier: .persistent, inherited: directories[.root]?.mark) }
 
-    /// The place of an entry in a directory whose place is `above`; for a directory, with its own mark.
+    /// Returns the place of an entry below `above`; for a directory, it includes the directory's own mark.
     func place(of name: String, _ entry: Entry?, in above: Place) -> Place {
         var place = above
         place.path = above.path.isEmpty ? name : above.path + "/" + name

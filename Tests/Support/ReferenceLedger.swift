@@ -1,11 +1,10 @@
-/// What purgefs must say about a container, worked out in the simplest way from docs/RULES.md: a file is a
-/// set of 4 KiB blocks, and a directory a dictionary of names. It does not depend on the code under test.
+/// The numbers and victims that purgefs must report for a container, computed from docs/RULES.md in the simplest way: a file is a
+/// set of 4 KiB blocks, and a directory is a dictionary of names. It does not depend on the code under test.
 ///
-/// It is told about calls that have succeeded; a call that cannot succeed (no such name, not empty) is a mistake
-/// of the test and traps. Only what simulated space decides is worked out here: how much `write` and
-/// `allocate` take, and what is purged for them. Where the rules leave it open (a hole made while another
-/// descriptor reads the file may be charged), it does not charge. Paths are relative to the container, and ""
-/// is its root.
+/// The ledger is told about calls that have succeeded. A call that cannot succeed, for example because a name is missing or a
+/// directory is not empty, is a mistake of the test and traps. The ledger computes only the effects of simulated space: how much
+/// `write` and `allocate` take, and the purges for them. Where the rules leave a choice (a hole made while another descriptor
+/// reads the file may be charged), it does not charge. Paths are relative to the container, and "" is its root.
 public struct ReferenceLedger: Sendable {
     public static let block: Int64 = 4096
 
@@ -26,7 +25,7 @@ public struct ReferenceLedger: Sendable {
         case notPurgeable, low, medium, high
     }
 
-    /// Identifies the file whatever its names become, as a descriptor does.
+    /// Identifies a file independently of its names, as a descriptor does.
     public struct FileID: Hashable, Sendable {
         let number: Int
     }
@@ -39,7 +38,7 @@ public struct ReferenceLedger: Sendable {
     enum Entry: Sendable {
         case directory(DirectoryID)
         case file(FileID)
-        /// A symbolic link, fifo or socket: costs nothing.
+        /// A symbolic link, FIFO or socket, which costs nothing.
         case other
     }
 
@@ -53,16 +52,16 @@ public struct ReferenceLedger: Sendable {
         var size: Int64 = 0
         var opens = 0
         var ownMark: Mark?
-        /// Rises with each use.
+        /// A counter that rises with each use.
         var lastUse = 0
         var names: [String] = []
-        /// Follows from the names; an unlinked file keeps its last value.
+        /// The tier, derived from the names; an unlinked file keeps its last one.
         var tier = Tier.persistent
         var mark: Mark?
 
         var charged: Int64 { Int64(blocks.count) * ReferenceLedger.block }
         var isImportant: Bool { tier == .persistent && (mark ?? .notPurgeable) == .notPurgeable }
-        /// Whether purging it would really free its bytes now.
+        /// True if purging the file would free its bytes now.
         var mayGo: Bool { names.count == 1 && opens == 0 && !isImportant && !blocks.isEmpty }
     }
 
@@ -77,7 +76,7 @@ public struct ReferenceLedger: Sendable {
     public internal(set) var thresholds = Thresholds.off
     public internal(set) var pressure = Pressure.normal
 
-    /// An empty container without thresholds.
+    /// Makes an empty container without thresholds.
     public init(total: Int64) { self.total = total / Self.block * Self.block }
 
     mutating func newNumber() -> Int {
@@ -87,7 +86,7 @@ public struct ReferenceLedger: Sendable {
 
     mutating func change(_ id: FileID, _ body: (inout File) -> Void) {
         guard var file = files[id] else { preconditionFailure("this file is gone") }
-        files[id] = nil  // so that `body` changes the set of blocks in place
+        files[id] = nil  // lets `body` change the set of blocks in place
         body(&file)
         files[id] = file
     }

@@ -2,16 +2,16 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The one directory under which a test process leaves anything, including mounts. A janitor
-/// process removes it when the test process is gone, however it ended.
+/// The only directory in which a test process leaves anything, including mounts. A janitor process removes it when the test
+/// process is gone, however it ended.
 public final class ScratchRoot: Sendable {
     public static let shared = ScratchRoot()
     public let path: String
     private let counter = Atomic<Int>(0)
 
     private init() {
-        // Not named after the process: the janitor of an earlier run may still be removing the mounts of its own, and the
-        // system gives process ids again.
+        // The name does not contain the process id, because ids are reused and the janitor of an earlier run may still be
+        // removing mounts.
         var template = Array("/var/tmp/purgefs-tests-XXXXXX".utf8CString)
         mkdtemp(&template)
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -20,9 +20,9 @@ public final class ScratchRoot: Sendable {
         startJanitor()
     }
 
-    /// Root gets an ext4 file system there, in a sparse file without a name. One without a journal, as machines made for a
-    /// short life have, takes a millisecond for a new file where many were removed in the last half minute; and no test
-    /// takes the power away, so what is synced need not reach the disk. Without loop devices it is the machine's.
+    /// Mounts an ext4 file system there for root, in a sparse file without a name. It has a journal: on ext4 without one, as
+    /// short-lived machines have, a new file takes a millisecond where many were removed in the last half minute. Barriers are
+    /// off, because no test cuts the power. Without loop devices, the machine's own file system is used.
     private func mountDisk() {
         guard geteuid() == 0 else { return }
         let image = "\(path).image"
@@ -42,12 +42,12 @@ public final class ScratchRoot: Sendable {
         }
     }
 
-    /// A unique path.
+    /// Returns a unique path.
     public func newName(_ label: String) -> String {
         "\(path)/\(label)-\(counter.wrappingAdd(1, ordering: .relaxed).newValue)"
     }
 
-    /// It reads a pipe to which nothing is written: end of file means that this process has ended.
+    /// The janitor reads a pipe to which nothing is written: end of file means that this process has ended.
     private func startJanitor() {
         let script = """
             trap '' INT TERM HUP
@@ -62,14 +62,14 @@ public final class ScratchRoot: Sendable {
             """
         let fifo = "\(path)/janitor"
         mkfifo(fifo, 0o600)
-        // Read-write, so that neither end waits for the other; close-on-exec, so that no child keeps it open.
+        // Read-write, so that neither end waits for the other; close-on-exec, so that no child keeps the pipe open.
         let keptOpen = open(fifo, O_RDWR | O_CLOEXEC)
         guard keptOpen >= 0 else { return }
         _ = try? ChildProcess(["/bin/sh", "-c", script], output: "/dev/null", errors: "/dev/null", input: fifo)
     }
 }
 
-/// A directory of one test, removed with `remove`.
+/// A directory for one test, removed with `remove`.
 public struct Scratch: Sendable {
     public let path: String
 
@@ -78,7 +78,7 @@ public struct Scratch: Sendable {
         guard mkdir(path, 0o755) == 0 else { throw TestFailure("cannot make \(path)") }
     }
 
-    /// Never across a mount point, so that a mount that was left behind is not emptied.
+    /// Removes the directory, but never crosses a mount point, so that a mount left behind is not emptied.
     public func remove() throws {
         try Program.run("rm", "-rf", "--one-file-system", path).succeeded()
     }

@@ -1,5 +1,4 @@
-/// SplitMix64: the same sequence for the same seed on every machine, so that a failure can be
-/// reproduced.
+/// SplitMix64: one seed gives the same sequence on every machine, so that a failure can be reproduced.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
     public init(seed: UInt64) { state = seed }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One line of MOUNT/.purgefs/events, one row of the journal.
+/// A line of MOUNT/.purgefs/events or a row of the journal.
 public struct StoreEvent: Decodable, Equatable, Sendable {
     public let seq: Int64?
     public let time: String
@@ -12,7 +12,7 @@ public struct StoreEvent: Decodable, Equatable, Sendable {
     public let trigger: String?
     public let pid: Int32?
     public let cause: String?
-    /// A number in the journal.
+    /// The flag is a number in the journal.
     private let tombstone: Flag?
     public var isTombstone: Bool { tombstone?.isOn ?? false }
 
@@ -25,9 +25,9 @@ public struct StoreEvent: Decodable, Equatable, Sendable {
         }
     }
 
-    /// The events in the journal of a store that is not mounted, in order.
+    /// Returns the events in the journal of an unmounted store, in order.
     public static func journal(of store: String) throws -> [StoreEvent] {
-        // Not the shell's own -json: that of SQLite 3.46 (Debian 13) writes control characters wrongly.
+        // The query builds JSON itself, because the shell's -json writes control characters wrongly in SQLite 3.46 (Debian 13).
         let object = try columns(of: store).map { "'\($0)',\($0)" }.joined(separator: ",")
         let query = "SELECT json_group_array(json_object(\(object))) FROM (SELECT * FROM events ORDER BY seq)"
         return try JSONDecoder().decode([StoreEvent].self, from: Data(ask(query, store).utf8))
@@ -38,12 +38,12 @@ public struct StoreEvent: Decodable, Equatable, Sendable {
     }
 
     private static func ask(_ query: String, _ store: String) throws -> String {
-        // A daemon beside it locks the file during a commit.
+        // A running daemon locks the file during a commit.
         let words = ["sqlite3", "-readonly", "-cmd", ".timeout 10000", "\(store)/journal.sqlite", query]
         return try Program.run(words).succeeded()
     }
 
-    /// Lines as the events file has them.
+    /// Parses lines in the format of the events file.
     public static func lines(_ text: String) throws -> [StoreEvent] {
         try text.split(separator: "\n").map { try JSONDecoder().decode(StoreEvent.self, from: Data($0.utf8)) }
     }

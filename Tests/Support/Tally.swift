@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A number that several threads of a test add to.
+/// A counter shared by several threads of a test.
 public final class Tally: Sendable {
     private let number = Atomic<Int>(0)
     public init() {}

@@ -6,7 +6,7 @@ extension TestMount {
     public func path(_ relative: String) -> String { relative.isEmpty ? root : "\(root)/\(relative)" }
     public func control(_ name: String) -> String { "\(root)/.purgefs/\(name)" }
 
-    /// The content of a control file, without the newline at its end.
+    /// Returns the content of a control file without the final newline.
     public func read(_ name: String) throws(Errno) -> String {
         var text = String(decoding: try Files.content(control(name)), as: UTF8.self)
         if text.hasSuffix("\n") { text.removeLast() }
@@ -17,7 +17,7 @@ extension TestMount {
         guard let number = Int64(text) else { throw TestFailure("\(name) reads \(text.debugDescription)") }
         return number
     }
-    /// `name value` lines.
+    /// Parses lines of the form `name value`.
     public func table(_ name: String) throws -> [String: Int64] {
         var table: [String: Int64] = [:]
         for line in try read(name).split(separator: "\n") {
@@ -29,7 +29,7 @@ extension TestMount {
         }
         return table
     }
-    /// One command: one open(2), one write(2).
+    /// Sends a command with one open(2) and one write(2).
     public func write(_ text: String, to name: String) throws(Errno) {
         let file = try OpenFile(control(name), O_WRONLY)
         try file.writeAll(Array(text.utf8))
@@ -38,10 +38,10 @@ extension TestMount {
         try JSONDecoder().decode(MountStatus.self, from: Data(try Files.content(control("status.json"))))
     }
 
-    /// No background purge, and nothing held back.
+    /// Turns off the background purge and the reserve.
     public func turnThresholdsOff() throws(Errno) { try write("off", to: "storage.thresholds") }
 
-    /// Waits until background purging is over: the level is not low, or nothing purgeable is left.
+    /// Waits for the end of the background purge: the level is not low, or nothing purgeable is left.
     public func settle() throws {
         try eventually("an end of the background purge") {
             let status = try status()
@@ -50,7 +50,7 @@ extension TestMount {
     }
 }
 
-/// What statvfs(2) returns for a place, in bytes.
+/// The result of statvfs(2) for a place, in bytes.
 public struct PlaceCapacity: Equatable, Sendable {
     public let total, free, available, unit: Int64
 }
@@ -64,7 +64,7 @@ extension TestMount {
             available: Int64(out.f_bavail) * unit, unit: unit)
     }
 
-    /// Makes a new file of `size` bytes that are not zero.
+    /// Makes a new file of `size` bytes other than zero.
     public func make(_ relative: String, size: Int) throws(Errno) { try Files.make(path(relative), size: size) }
     public func makeDirectory(_ relative: String) throws(Errno) { try Files.makeDirectory(path(relative)) }
     public func exists(_ relative: String) -> Bool { Files.exists(path(relative)) }
@@ -72,6 +72,6 @@ extension TestMount {
     public func mark(_ relative: String, _ value: String) throws(Errno) {
         try Attributes.mark(path(relative), "isPurgeable", value)
     }
-    /// Makes it the most recently used: open(2) and close(2).
+    /// Makes a file the most recently used one with open(2) and close(2).
     public func touch(_ relative: String) throws(Errno) { try OpenFile(path(relative), O_RDONLY).close() }
 }

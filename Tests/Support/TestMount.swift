@@ -3,7 +3,7 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-/// A mount of the program under test: its own store, mount point, daemon, log and deadline.
+/// A mount of the program under test, with its own store, mount point, daemon, log and deadline.
 public final class TestMount: Sendable {
     public let scratch: String
     public let store: String
@@ -23,10 +23,10 @@ public final class TestMount: Sendable {
     }
 
     public var daemon: ChildProcess? { state.withLock { $0.daemon } }
-    /// What the daemon has written to its standard error so far.
+    /// The daemon's output to standard error so far.
     public var log: String { daemon?.errors ?? "" }
 
-    /// Starts the daemon as a child of this process; returns when the mount is ready.
+    /// Starts the daemon as a child of this process, and returns when the mount is ready.
     public func mount(_ options: [String] = [], wrapper: [String] = []) throws {
         let child = try Program.start(
             wrapper + [PurgefsBinary.path, "mount", "--foreground"] + options + [store, root])
@@ -42,7 +42,7 @@ public final class TestMount: Sendable {
         }
     }
 
-    /// Unmounts in an orderly way, and checks everything that must hold then.
+    /// Unmounts cleanly, and checks everything that must hold then.
     public func unmount() throws {
         guard daemon != nil else { return }
         try checkNothingIsOpen()
@@ -50,8 +50,8 @@ public final class TestMount: Sendable {
         try awaitEnd()
     }
 
-    /// Tries again while it is busy: a background purge that is just using one of the mount's names keeps it busy
-    /// for the duration of the system call.
+    /// Unmounts, and retries while the mount is busy: a background purge makes it busy during each system call on one of its
+    /// names.
     private func takeAway() throws {
         let deadline = Deadline(seconds: 60)
         var outcome = try Program.run("fusermount3", "-u", root, timeout: 30)
@@ -61,7 +61,7 @@ public final class TestMount: Sendable {
         try outcome.succeeded()
     }
 
-    /// For tests that have unmounted in another way.
+    /// Waits for the daemon, in tests that have unmounted in another way.
     public func awaitEnd() throws {
         guard let daemon else { return }
         if (try? eventually(within: 1, "a quick end", { daemon.status() != nil })) == nil {
@@ -75,7 +75,7 @@ public final class TestMount: Sendable {
         guard MountTable.entry(at: root) == nil else { throw TestFailure("\(root) is still a mount") }
     }
 
-    /// For tests that have removed the mount of a daemon that goes on by itself.
+    /// Waits for the daemon, in tests that have removed the mount of a daemon that ends by itself.
     public func awaitDaemonEnd(_ daemon: ChildProcess) throws {
         try daemon.wait(within: 60)
         forgetDaemon()
@@ -86,7 +86,7 @@ public final class TestMount: Sendable {
         try mount(options)
     }
 
-    /// Kills the daemon with SIGKILL, and removes what is left of the mount.
+    /// Kills the daemon with SIGKILL, and removes the remains of the mount.
     public func crash() throws {
         guard let daemon else { return }
         daemon.signal(SIGKILL)
@@ -95,7 +95,7 @@ public final class TestMount: Sendable {
         forgetDaemon()
     }
 
-    /// Kills the daemon with SIGKILL; it must end. The caller must remove what is left of the mount.
+    /// Kills the daemon with SIGKILL and waits for its end. The caller must remove the remains of the mount.
     public func kill() throws {
         guard let daemon else { return }
         daemon.signal(SIGKILL)
@@ -117,17 +117,17 @@ public final class TestMount: Sendable {
         }
     }
 
-    /// For tests that cause what the daemon warns about.
+    /// Permits warnings, in tests that provoke them.
     public func expectWarnings() { state.withLock { $0.mayWarn = true } }
 
-    /// "error" and the like in the log of a daemon that has ended in an orderly way are a failure.
+    /// Fails if the log of a daemon that ended cleanly contains "error" and the like.
     private static func checkLog(_ log: String) throws {
         for word in ["error", "warning", "fatal"] where log.lowercased().contains(word) {
             throw TestFailure("the daemon's log has \"\(word)\":\n\(log.suffix(4000))")
         }
     }
 
-    /// A test must not leave descriptors on its mount.
+    /// Fails if the test has left descriptors open on its mount.
     private func checkNothingIsOpen() throws {
         for name in try Files.names(in: "/proc/self/fd") {
             var target = [CChar](repeating: 0, count: 4096)
@@ -138,7 +138,7 @@ public final class TestMount: Sendable {
         }
     }
 
-    /// Afterwards there is neither a mount nor a daemon, whatever the state was.
+    /// Removes mount and daemon, whatever their state.
     func forceAway() {
         MountTable.abortConnection(of: root)
         _ = try? removeRemains()
@@ -147,7 +147,7 @@ public final class TestMount: Sendable {
         forgetDaemon()
     }
 
-    /// Called by the watchdog: processes that hang on this mount go on, with errors.
+    /// Releases processes that hang on this mount, with errors; called by the watchdog.
     func expire() {
         state.withLock { $0.expired = true }
         MountTable.abortConnection(of: root)
@@ -156,14 +156,14 @@ public final class TestMount: Sendable {
     var hasExpired: Bool { state.withLock { $0.expired } }
 }
 
-/// Mounts a new store for `body` and unmounts it whatever happens.
+/// Mounts a new store for `body` and unmounts it, even if `body` throws.
 ///
 /// - Parameters:
-///   - options: of `purgefs mount`.
-///   - backing: the file system under the store.
-///   - tmpfsSize: the size of the disk under a store on tmpfs.
-///   - deadline: seconds after which the connection is aborted and the test fails.
-///   - mounted: false if `body` mounts itself.
+///   - options: The options of `purgefs mount`.
+///   - backing: The file system under the store.
+///   - tmpfsSize: The size of the disk under a store on tmpfs.
+///   - deadline: The seconds after which the connection is aborted and the test fails.
+///   - mounted: False if `body` mounts the store itself.
 public func withMount<R>(
     _ options: [String] = ["--total", "64M"], on backing: Backing = .ext4, tmpfsSize: String = "2G",
     deadline: Double = 240,

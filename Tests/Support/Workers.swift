@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// Threads of a test that run side by side; the first error of any of them is thrown at the end.
+/// Concurrent threads of a test; the first error of any thread is thrown at the end.
 public enum Workers {
     public static func run(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
         try start(count, body).join()
     }
 
-    /// Goes on while the caller does something else, until `join`.
+    /// Starts threads that run until `join`, while the caller continues.
     public static func start(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) -> Group {
         let group = Group(count)
         for index in 0..<count {
