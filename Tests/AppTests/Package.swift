@@ -1,7 +1,7 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// Tests of an app with ContainerTesting, in a package of their own that has this one as a dependency. `make app-tests` runs them.
+// Tests of an app with ContainerTesting, as a separate package that depends on this one. `make app-tests` runs them.
 let package = Package(
     name: "AppTests",
     dependencies: [.package(name: "purgefs", path: "../..")],
@@ -9,7 +9,7 @@ let package = Package(
         .target(name: "Album"),
         .testTarget(
             name: "AlbumTests", dependencies: ["Album", .product(name: "ContainerTesting", package: "purgefs")]),
-        // These fail on purpose, if the variable FAILING is set.
+        // These tests fail on purpose, if the variable FAILING is set.
         .testTarget(name: "FailingTests", dependencies: [.product(name: "ContainerTesting", package: "purgefs")]),
         .testTarget(name: "HarnessTests", dependencies: [.product(name: "ContainerTesting", package: "purgefs")]),
     ],

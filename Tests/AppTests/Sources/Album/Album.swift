@@ -1,6 +1,6 @@
 import Foundation
 
-/// The app under test, in which there are no containers: it is told where its home directory is.
+/// The app under test. It knows nothing of containers: the test passes it a home directory.
 public struct Album: Sendable {
     private let photos: URL
     private let thumbnails: URL

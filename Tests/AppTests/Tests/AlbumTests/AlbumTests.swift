@@ -26,7 +26,7 @@ struct AlbumTests {
     }
 
     @Test func lockedInTheBackground() throws {
-        try container.mark("Documents", protection: .complete)  // also what an atomic save makes
+        try container.mark("Documents", protection: .complete)  // also applies to files that an atomic save makes
         try album.save(Data(count: 4096), as: "photo")
         try container.lock()
         #expect(throws: CocoaError.self) { try album.save(Data(count: 4096), as: "photo") }
@@ -37,7 +37,7 @@ struct AlbumTests {
         try album.keep(thumbnail: Data(count: 4096), of: "old")
         try container.advance(.weeks(3))
         try container.app(.terminate)
-        try container.app(.launch)  // policies are checked
+        try container.app(.launch)  // a launch applies policies
         #expect(try container.expectPurge(of: "Library/Caches/old").trigger == .policy)
     }
 }

@@ -19,7 +19,7 @@ final class WithContainerXCTests: XCTestCase {
     }
 }
 
-/// Blocks for the teardown are performed before `tearDown`, the newest first.
+/// Teardown blocks run before `tearDown`, newest first.
 final class OrderXCTests: XCTestCase {
     private var container: Container?
 

@@ -8,7 +8,7 @@ private let isOn = ProcessInfo.processInfo.environment["FAILING"] != nil
 
 struct Failure: Error {}
 
-/// Tests/AppTests/check looks at what they print and attach.
+/// Tests/AppTests/check examines the output and attachments of these tests.
 @Suite(.enabled(if: isOn), .container(total: "64M")) struct FailingTests {
     private func begin() throws -> Container {
         let container = try #require(Container.current)

@@ -2,7 +2,7 @@ import ContainerTesting
 import Foundation
 import Testing
 
-/// How containers end: with their test, however that ends, and without leaving anything.
+/// A container ends with its test, however the test ends, and leaves nothing behind.
 @Suite struct EndTests {
     @Test func twentyAtOnce() async throws {
         let barrier = Barrier(20)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// SIGTERM and SIGKILL end a process of tests in the middle; `purgefs run` notices that and ends by itself.
+    /// SIGTERM and SIGKILL end the test process in the middle; `purgefs run` notices and ends by itself.
     @Test func endOfTheProcess() async throws {
         for signal in [SIGTERM, SIGKILL] {
             let folder = try Folder()
@@ -108,7 +108,7 @@ import Testing
         #expect(path != "" && !FileManager.default.fileExists(atPath: path))
     }
 
-    /// A body may use what belongs to its actor, and what is not Sendable.
+    /// A body may use state that belongs to its actor or is not Sendable.
     @MainActor @Test func onAnActor() async throws {
         final class Unshared { var count = 0 }
         let unshared = Unshared()
@@ -144,7 +144,7 @@ import Testing
     }
 }
 
-/// Lets its waiters go on when they are all there.
+/// Releases its waiters when all have arrived.
 actor Barrier {
     private var missing: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -158,7 +158,7 @@ actor Barrier {
     }
 }
 
-/// An exit test beside it may have a file of it open for a moment.
+/// Purges tmp, and retries while a concurrent exit test briefly keeps a file open.
 func purgeTmp(of container: Container) throws {
     let deadline = ContinuousClock.now + .seconds(30)
     while try container.purge(.tmp).isEmpty { try #require(ContinuousClock.now < deadline) }

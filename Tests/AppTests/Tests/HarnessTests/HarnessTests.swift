@@ -2,8 +2,8 @@ import ContainerTesting
 import Foundation
 import Testing
 
-/// What Tests/MountTests/Programs/harness_test.py does in Python and harness.sh in shell: fill, purge, no space, lock, and
-/// weeks later.
+/// The Swift counterpart of Tests/MountTests/Programs/harness_test.py and harness.sh: fill, purge, no space, lock, and weeks
+/// later.
 @Suite(.container(total: "64M", others: "8M"))
 struct HarnessTests {
     let container: Container
@@ -116,7 +116,7 @@ extension HarnessTests {
         try Data(count: count).write(to: container.url.appendingPathComponent(name))
     }
 
-    /// The errno of an error of Foundation.
+    /// Returns the errno of an error of Foundation.
     private func code(_ body: () throws -> Void) throws -> Int32 {
         let error = try #require(throws: CocoaError.self, performing: body)
         return try #require(error.underlying as? POSIXError).code.rawValue

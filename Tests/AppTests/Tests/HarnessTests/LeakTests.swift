@@ -4,8 +4,8 @@ import Testing
 
 private let count = ProcessInfo.processInfo.environment["HARNESS_COUNT"].flatMap(Int.init) ?? 0
 
-/// Many in a row leave no descriptor, process or memory in the process of the tests. It is in a process of its own if
-/// HARNESS_COUNT says how many.
+/// Many consecutive containers leak no descriptor, process or memory in the test process. The suite runs in its own process, if
+/// HARNESS_COUNT is set to their number.
 @Suite(.serialized, .enabled(if: count > 0)) struct LeakTests {
     private struct Holdings {
         var memory: Int
@@ -31,8 +31,8 @@ private let count = ProcessInfo.processInfo.environment["HARNESS_COUNT"].flatMap
         #expect(after.memory - before.memory < 4 << 20)
     }
 
-    /// A lock of a file lasts until its last descriptor is closed, so a copy of it that a program has, if only for the
-    /// moment of its start, is seen by whoever locks the file again.
+    /// A file lock lasts until its last descriptor is closed. If a child inherited the descriptor, even just until its exec, the
+    /// next attempt to lock the file would fail.
     @Test func programsHaveNoFilesOfOthers() async throws {
         let folder = try Folder()
         try await withContainer(total: "64M") { container in
@@ -54,7 +54,7 @@ private let count = ProcessInfo.processInfo.environment["HARNESS_COUNT"].flatMap
                 return try await group.next() ?? (0, 0)
             }
             print("\(tries) locks: \(failures) failures")
-            // Some kernels copy 64 descriptors for the moment of a system call.
+            // Some kernels copy 64 descriptors for the duration of a system call.
             #expect(tries > 1000 && failures * 200 < tries)
         }
     }

@@ -2,7 +2,7 @@ import ContainerTesting
 import Foundation
 import Testing
 
-/// A container that goes away during a test is a failure of the test, even if nothing was asked of it afterwards.
+/// The loss of a container during a test fails the test, even if the test does not use the container afterwards.
 @Suite struct LossTests {
     @Test(arguments: 0..<10) func daemonKilled(number: Int) throws {
         let error = #expect(throws: ContainerError.self) {
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// A `purgefs run` whose status says nothing.
+    /// A `purgefs run` that reports no status for its lost daemon.
     @Test func daemonKilledAndNoStatus() async throws {
         let folder = try Folder()
         let path = folder.path
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// The end kills it.
+    /// The daemon is killed at the end.
     @Test(arguments: [false, true]) func daemonStopped(withItsRun: Bool) async throws {
         let error = await #expect(throws: ContainerError.self) {
             try await withContainer(total: "64M") { container in
@@ -47,7 +47,7 @@ import Testing
         #expect(said.contains("the daemon did not answer (was it stopped?) and was killed: "))
     }
 
-    /// What was seen of it before is there.
+    /// Evidence that was collected earlier is available.
     @Test func evidenceOfOneThatDoesNotAnswer() async throws {
         let container = try Container(Container.Settings(total: "64M"))
         try Data(count: 1).write(to: container.tmp.appendingPathComponent("a"))
@@ -62,7 +62,7 @@ import Testing
         #expect(throws: ContainerError.self) { try container.end() }
     }
 
-    /// What would lead to the purge is not performed.
+    /// The action that should cause the purge is not performed.
     @Test func expectingOfOneThatDoesNotAnswer() async throws {
         let container = try Container(Container.Settings(total: "64M"))
         try stop(try daemon(of: container))
@@ -106,13 +106,13 @@ import Testing
     }
 }
 
-/// Kills it, and waits until that is seen.
+/// Kills the daemon; with `isGone`, waits until the loss is visible.
 private func killDaemon(of container: Container, isGone: Bool) throws {
     kill(try daemon(of: container), SIGKILL)
     while isGone, (try? container.status) != nil { usleep(1000) }
 }
 
-/// Stops it, and waits until no thread of it can answer any more.
+/// Stops a process, and waits until none of its threads can answer.
 private func stop(_ process: pid_t) throws {
     kill(process, SIGSTOP)
     let tasks = "/proc/\(process)/task"

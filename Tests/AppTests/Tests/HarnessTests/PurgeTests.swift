@@ -2,7 +2,7 @@ import ContainerTesting
 import Foundation
 import Testing
 
-/// Which purge `expectPurge` is content with, and what happens if there are more events than a reader is told.
+/// The purges that satisfy `expectPurge`, and the behaviour when a reader misses events.
 @Suite(.container) struct PurgeTests {
     let container: Container
     private let file: URL
@@ -25,7 +25,7 @@ import Testing
         try keep()
         try container.purge(.caches)
         try container.expectPurge(of: file)
-        try keep()  // the app fetches it again
+        try keep()  // the app fetches the file again
         #expect(isMissed())
         try container.purge(.caches)
         try container.expectPurge(of: file)
@@ -55,7 +55,7 @@ import Testing
         try container.expectPurge(of: file) { try container.purge(.caches) }
     }
 
-    /// No thread waits: those of the pool of concurrency are needed by the tasks that purge.
+    /// Waiting blocks no thread, because the purging tasks need the threads of the concurrency pool.
     @Test func manyWaitAtOnce() async throws {
         let files = (0..<64).map { container.caches.appendingPathComponent("\($0)") }
         for file in files { try Data(count: 1).write(to: file) }
@@ -73,7 +73,7 @@ import Testing
         #expect(try container.events(.purge).count == 64)
     }
 
-    /// The mount keeps one MiB of events for those who have not read them yet.
+    /// The mount buffers one MiB of events for slow readers.
     @Test(.container(total: "1G", thresholds: .off)) func moreEventsThanAReaderIsTold() throws {
         let count = try purgeMany()
         #expect(try container.events(.dropped) == [])

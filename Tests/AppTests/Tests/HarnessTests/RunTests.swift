@@ -2,7 +2,7 @@ import ContainerTesting
 import Foundation
 import Testing
 
-/// Programs in a container: none outlives its time, its test, or the process of the tests.
+/// A program in a container never outlives its time limit, its test, or the test process.
 @Suite struct RunTests {
     @Test func timeLimit() async throws {
         try await withContainer(total: "64M") { container in
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// Also those in other sessions.
+    /// Processes in other sessions end too.
     @Test func whatIsLeftRunning() async throws {
         let container = try await withContainer(total: "64M") { container in
             let script = "cd /; setsid sleep 1000 & sleep 1000 & echo $!"
@@ -51,7 +51,7 @@ import Testing
         #expect(running(in: container) == [])
     }
 
-    /// Also those whose environment says nothing, in the program's process group.
+    /// Processes with an empty environment end too, if they are in the program's process group.
     @Test func whatHasNoEnvironment() async throws {
         let pid = try await withContainer(total: "64M") { container in
             let outcome = try await container.run(["sh", "-c", "cd /; env -i sleep 1000 >/dev/null & echo $!"])
@@ -68,7 +68,7 @@ import Testing
         try await ends(pid)
     }
 
-    /// Nobody may have waited for it yet.
+    /// Waits for the end of a process, which may remain as a zombie.
     private func ends(_ process: pid_t) async throws {
         let deadline = ContinuousClock.now + .seconds(60)
         while FileManager.default.contents(atPath: "/proc/\(process)/cmdline")?.isEmpty == false {
@@ -95,7 +95,7 @@ import Testing
         processes { $0.contains("PURGEFS_MOUNT=\(container.path)\0") && $0.contains("sleep") }
     }
 
-    /// Of those whose words and environment are so.
+    /// Returns the processes whose command line or environment matches.
     private func processes(_ isMeant: (String) -> Bool) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.filter { Int($0) != nil }.compactMap { name in
