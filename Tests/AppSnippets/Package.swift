@@ -1,16 +1,16 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// Apps as they are written for iOS, in a package of their own that has this one as a dependency. `make snippets` builds and runs them.
+// Apps written as for iOS, in a separate package that depends on this one. `make snippets` builds and runs them.
 let package = Package(
     name: "AppSnippets",
     dependencies: [.package(name: "purgefs", path: "../..")],
     targets: [
-        // Its files import nothing but Foundation.
+        // The files of this target import only Foundation.
         .executableTarget(
             name: "AppSnippets", dependencies: [.product(name: "ContainerStorage", package: "purgefs")],
             plugins: [.plugin(name: "ContainerStoragePlugin", package: "purgefs")]),
-        // The other way, without the plugin.
+        // This target imports the library instead of using the plugin.
         .executableTarget(name: "ByImport", dependencies: [.product(name: "ContainerStorage", package: "purgefs")]),
     ],
     swiftLanguageModes: [.v6]

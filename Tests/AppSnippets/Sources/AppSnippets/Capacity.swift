@@ -1,6 +1,6 @@
 import Foundation
 
-// Is there room for a file? Asked before it is saved or fetched.
+// Checks for space before a file is saved or downloaded.
 
 func checkSpaceBeforeSaving(fileSize: Int64, isEssential: Bool) -> Bool {
     let homeURL = FileManager.default.homeDirectoryForCurrentUser

@@ -1,6 +1,6 @@
 import Foundation
 
-// Caches that an app empties itself, the oldest files first, before the system does.
+// An app that evicts its own caches, oldest files first, before the system does.
 
 class StorageMonitor {
     func checkStorageAndCleanup() -> Bool {

@@ -1,6 +1,6 @@
 import Foundation
 
-// What is the matter with a file?
+// A diagnosis of a file's location and state.
 
 func diagnoseFileLocation(_ url: URL) -> String {
     let path = url.path

@@ -28,7 +28,7 @@ func expectLinksAreFollowed(in documents: URL) throws {
     expect("link from elsewhere: total", home.volumeTotalCapacity, 40 * mebibyte)
     expect("link from elsewhere: important", home.volumeAvailableCapacityForImportantUsage != nil, true)
 
-    // A class is that of what a link leads to.
+    // A link shows the class of its target.
     let (there, toThere) = (documents.appendingPathComponent("there"), documents.appendingPathComponent("to-there"))
     try Data(count: 10).write(to: there)
     try FileManager.default.createSymbolicLink(atPath: toThere.path, withDestinationPath: "there")
@@ -62,7 +62,7 @@ func expectSavesWhileLocked(in documents: URL, _ home: URL) throws {
     let before = try FileManager.default.contentsOfDirectory(atPath: documents.path).count
     try Data("lock".utf8).write(to: control.appendingPathComponent("device.state"))
     try Data("+10s".utf8).write(to: control.appendingPathComponent("device.clock"))
-    // As a download in the background is saved. A file of class complete cannot be made now, and none is left without a class.
+    // A background download can be saved. A file of class complete cannot be made now, and none may be left without a class.
     let saved = documents.appendingPathComponent("download")
     try Data(count: 10).write(to: saved, options: .completeFileProtectionUnlessOpen)
     let secret = documents.appendingPathComponent("secret")

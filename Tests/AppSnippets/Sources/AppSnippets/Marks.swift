@@ -1,6 +1,6 @@
 import Foundation
 
-// Flags of files: what a backup leaves out, and what the system may delete.
+// Flags that exclude files from a backup, or let the system delete them.
 
 func markExcludedFromBackup(url: URL) throws {
     var url = url
@@ -21,7 +21,7 @@ func markAsPurgeable(url: URL) throws {
     try url.setResourceValues(resourceValues)
 }
 
-// As code does that is older than Swift 3.
+// The style of code from before Swift 3.
 func markExcludedFromBackup(oldWay url: URL) throws {
     try (url as NSURL).setResourceValue(true, forKey: .isExcludedFromBackupKey)
 }

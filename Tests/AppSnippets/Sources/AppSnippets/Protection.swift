@@ -10,7 +10,7 @@ func whileLocked(_ home: URL, _ body: () throws -> Void) throws {
     try Data("unlock".utf8).write(to: control.appendingPathComponent("device.state"))
 }
 
-/// By resource values, iOS sets a class with NSURL only.
+/// Among resource values, iOS lets only NSURL set a class.
 func expectClassesInTheOldWay(in documents: URL) throws {
     let url = documents.appendingPathComponent("old-class")
     try Data(count: 10).write(to: url)
@@ -35,7 +35,7 @@ func expectClassesInTheOldWay(in documents: URL) throws {
         "NSCocoaErrorDomain 512")
 }
 
-/// Refused while locked, as complete; the class that was set is the one that is read.
+/// While locked, access is refused as for class complete, but the class that was set reads back.
 func expectInactiveIsKept(in documents: URL, _ home: URL) throws {
     let names = ["written", "replaced", "made", "changed", "old-way"]
     let urls = names.map { documents.appendingPathComponent("inactive-\($0)") }
@@ -57,7 +57,7 @@ func expectInactiveIsKept(in documents: URL, _ home: URL) throws {
     }
 }
 
-/// A save through a link is one of the file; an atomic save replaces the link, and the file keeps its class.
+/// Saving through a link writes the file. An atomic save replaces the link, and the file keeps its class.
 func expectLinksKeepTheirClass(in documents: URL) throws {
     let (file, link) = (documents.appendingPathComponent("kept"), documents.appendingPathComponent("to-kept"))
     try Data(count: 10).write(to: file, options: .completeFileProtection)
@@ -72,7 +72,7 @@ func expectLinksKeepTheirClass(in documents: URL) throws {
     expect("their data", [try Data(contentsOf: link).count, try Data(contentsOf: file).count], [30, 20])
 }
 
-/// Folders have no data, so they can be made with any class; a file in them cannot.
+/// While locked, a folder can be made with any class, because it has no data; a file of class complete cannot.
 func expectFoldersWhileLocked(in documents: URL, _ home: URL) throws {
     let folder = documents.appendingPathComponent("locked/in")
     let attributes: [FileAttributeKey: Any] = [

@@ -1,6 +1,6 @@
 import Foundation
 
-// How much room files take, and what of it goes into a backup.
+// The space that files take, and their share of a backup.
 
 func getFileSize(url: URL) -> Int64? {
     let values = try? url.resourceValues(forKeys: [

@@ -1,7 +1,7 @@
 import Foundation
 
-// In a fresh container of 40 MiB, 10 of them taken by others (`make snippets`). The numbers are worked out by hand: the low threshold
-// is a tenth of the total, 4 MiB.
+// Runs in a fresh container of 40 MiB, 10 of them taken by others (`make snippets`). The expected numbers are computed by hand:
+// the low threshold is a tenth of the total, 4 MiB.
 
 let mebibyte = 1_048_576
 func expect<Value: Equatable>(_ name: String, _ value: Value, _ expected: Value) {
@@ -111,7 +111,7 @@ try expectInactiveIsKept(in: documents, home)
 try expectLinksKeepTheirClass(in: documents)
 try expectFoldersWhileLocked(in: documents, home)
 
-// Off the container: what Linux has, and nothing where it has nothing.
+// Outside of the container, keys return the values that Linux has, or nothing.
 func expectOutside(_ outside: URL) throws {
     try Data(count: 5000).write(to: outside, options: .completeFileProtection)
     try markAsPurgeable(url: outside)

@@ -1,6 +1,6 @@
 import ContainerStorage
 
-// The same names by an import, which brings Foundation with it. A fresh container of 40 MiB, 10 of them taken by others.
+// Imports the library, which re-exports Foundation. Runs in a fresh container of 40 MiB, 10 of them taken by others.
 
 func found() throws -> [Bool] {
     var file = FileManager.default.urls(for: .documentDirectory, in: .userDomainMask)[0].appendingPathComponent("a")
