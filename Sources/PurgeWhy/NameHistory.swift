@@ -79,7 +79,8 @@ struct NameHistory {
         return (likely ?? .unknown, false)
     }
 
-    /// Returns true if the fate certainly is this file's. Only empty folders are removed, so a file was gone before its folder.
+    /// Returns true if the fate is certain. The removal of a folder above is not: only empty folders are removed, so the file was
+    /// gone before.
     private func isSure(_ fate: NameFate) -> Bool {
         switch fate {
         case .ended(let ending, _, _): ending.above == nil
@@ -153,8 +154,8 @@ struct NameHistory {
         return since > moved
     }
 
-    /// Returns the moves that brought a file to a path before a moment, newest first. If `made` is known, earlier moves of
-    /// folders cannot have moved the file and are left out.
+    /// Returns the moves that brought a file to a path before a moment, newest first. `made` is a time at which the file already
+    /// existed, if known: an earlier move of a folder did not move the file and ends the search.
     func origins(of path: String, before: Int64 = .max, made: String? = nil) throws(CommandFailure) -> [NameMove] {
         var (place, before, moves) = (path, before, [NameMove]())
         while moves.count < 8, let move = try arrival(at: place, before: before) {
