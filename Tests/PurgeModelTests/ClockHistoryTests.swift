@@ -42,7 +42,7 @@ struct ClockHistoryTests {
         #expect(history.stamp(shownAs: Self.at(5)) == Self.at(5))
     }
 
-    /// Two commands may come at the same moment, or after the machine's clock was set back.
+    /// Advances at the moment of the last one, or before it because the machine's clock was set back, are added to the last one.
     @Test func momentsThatAreNotInOrderAreOne() {
         var history = Self.two
         history.advance(by: 7, at: Self.at(2000))

@@ -141,7 +141,7 @@ import Testing
                 == [Self.told(.device, "locked", pid: nil), .lockState(.locked), .save])
     }
 
-    /// Until the files have been removed, only the mark changes.
+    /// Until the files have been removed, only the note of the unfinished work changes.
     @Test(arguments: [
         (DeviceChange.reboot, DeviceWork.reboot), (.app(.update), .update), (.app(.delete), .delete),
     ])

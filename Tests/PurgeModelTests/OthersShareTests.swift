@@ -11,7 +11,7 @@ import Testing
         ] as [(String, Int?)])
     func isAWholeNumber(text: String, percent: Int?) { #expect(OthersShare.percent(text: text) == percent) }
 
-    /// Plans a purge with one file of one block for each missing block.
+    /// Plans a purge for a shortfall of `short` bytes, with `files` candidates of one block each.
     private func plan(_ short: Int64, purgeable: Int64, files: Int, _ share: OthersShare, limit: Int = .max)
         -> PurgePlan<Int>
     {

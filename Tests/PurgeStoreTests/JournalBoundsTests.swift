@@ -118,7 +118,7 @@ struct JournalBoundsTests {
         #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
     }
 
-    /// When nearly all events must go, they are not dropped in the transaction of the next event, and stay gone without it.
+    /// When nearly all events must go, separate transactions drop them: they stay gone although the next event is not written.
     @Test func whatIsOverTheBoundGoesInSteps() throws {
         let journal = try opened()
         try journal.withDatabase { (database) throws(DatabaseError) in

@@ -212,7 +212,7 @@ struct JournalDamageTests {
         ).succeeded()
         let number = try #require(Int(page.filter(\.isNumber)))
         try overwrite("s/journal.sqlite", at: (number - 1) * 4096, count: 100)
-        // This makes the other connection read the schema again.
+        // This change makes the journal's own connection read the file again.
         try Database(path: path, flags: 2).execute("PRAGMA schema_version = 99")
         #expect(try !journal.endsWithinAMount())
         #expect(journal.takeDamage().count == 1)

@@ -56,7 +56,7 @@ struct JournalTests {
         #expect(try JournalReader(storePath: directory["store"]).events().map(\.type) == [.purge, .unmount])
     }
 
-    /// The disk may fail in the last step of a commit, after the events are stored: they are written again.
+    /// The disk may fail in the last step of a commit, after the events are stored. The journal then receives them again.
     @Test func takesEventsThatAreThereAlready() throws {
         let journal = try Journal.open(in: store)
         try journal.append([Self.purge])
