@@ -22,8 +22,8 @@ public enum MountTable {
     /// Returns the uppermost mount at exactly this path.
     public static func entry(at path: String) -> Entry? { entries().last { $0.mountpoint == path } }
 
-    /// Removes copies of a mount from other mount namespaces. A process that has made its own namespace meanwhile, such as an
-    /// unrelated `unshare -m` on this machine, has a copy of every mount, and each copy keeps a daemon alive.
+    /// Removes copies of a mount from other mount namespaces. A process that makes its own namespace, such as an unrelated
+    /// `unshare -m` on this machine, gets a copy of every mount. Each copy keeps a daemon alive.
     public static func removeCopies(of mountpoint: String) {
         func namespace(_ process: String) -> String? {
             try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/ns/mnt")

@@ -46,7 +46,7 @@ extension ReferenceLedger {
 
     private static func goesBefore(_ a: File, _ b: File) -> Bool {
         func turn(_ file: File) -> [Int] {
-            // Unmarked files of tmp and Caches, and those marked `0`, have urgency low.
+            // Unmarked files of tmp and Caches, and files marked `0`, have urgency low.
             let urgency = max(Mark.low.rawValue, file.mark?.rawValue ?? 0)
             return [file.tier.durability, urgency, file.lastUse, -file.blocks.count]
         }
