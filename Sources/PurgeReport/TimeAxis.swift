@@ -44,7 +44,7 @@ struct TimeAxis {
     }
 
     /// Returns the longest interval that is drawn in full: the largest value such that all intervals, each capped at it, add up
-    /// to ten times that value. With few intervals, half their number replaces ten.
+    /// to at least ten times that value. With few intervals, half their number replaces ten.
     private static func most(_ gaps: [Double]) -> Double {
         guard gaps.count > 1 else { return gaps.first ?? 0 }
         let share = Double(min(10, max(2, gaps.count / 2)))
