@@ -3,11 +3,11 @@ import Testing
 
 @testable import PurgeTree
 
-/// The device of a tree, and the level of pressure that each change of it may lead to.
+/// The device of a tree, and the level of pressure, which each change of the device may raise or lower.
 struct DeviceAccountsTests {
     private struct Refusal: Error {}
 
-    /// What a refused change has done to the device before counts for the level.
+    /// A refused change may already have altered the device, so the level is judged again.
     @Test func aChangeThatFailsIsJudgedToo() throws {
         var accounts = DeviceAccounts(Device(containerID: "00000000-0000-0000-0000-000000000000"))
         let all = try #require(SizeChange(text: "64G"))

@@ -4,14 +4,14 @@ import Support
 @testable import PurgeTree
 
 extension FileTable.File {
-    /// Something random with the blocks of the file; returns what it was.
+    /// Changes the file's blocks at random, and returns the name of the operation if the run counts it.
     mutating func charge(
         _ node: Node, _ fixture: inout TreeFixture, _ random: inout SeededGenerator
     ) -> String? {
         if let extents { chargeSparse(node, extents, &fixture, &random) } else { chargeDense(node, &fixture, &random) }
     }
 
-    /// A purge has emptied it.
+    /// Records that a purge has emptied the file.
     mutating func noteEmptied() {
         (blocks, extents, isGoing, isStuck) = (0, nil, false, false)
     }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import PurgeTree
 
-/// The order of purging, with groups, worked out from docs/RULES.md.
+/// The order of purging, with groups, computed from docs/RULES.md.
 extension FileTable {
-    /// Step and urgency; nil for a file that is not purgeable.
+    /// Returns step and urgency; nil for a file that is not purgeable.
     private func rank(_ file: File, _ breaches: [String: String]) -> [Int]? {
         let counted = counted(file)
         guard counted.tier != "persistent" || counted.isMarked else { return nil }
@@ -14,7 +14,7 @@ extension FileTable {
         return [step, ["low", "medium", "high"].firstIndex(of: counted.mark ?? "low") ?? 0]
     }
 
-    /// The nearest directory above a path that has a value, if that makes it a group.
+    /// Returns the nearest directory above a path that has a value, if the value makes it a group.
     private func group(of path: String) -> String? {
         var folder = parent(of: path)
         while true {
@@ -33,7 +33,7 @@ extension FileTable {
         }
     }
 
-    /// A file was used, which may be open.
+    /// Raises the last use of the file's unit; an open file counts at once.
     mutating func noteUse(_ key: Int, at time: Int64) {
         guard let file = files[key], file.paths.count == 1, !file.isLinkedOutside, !file.isGoing,
             let rank = rank(file, breaches), let group = group(of: file.paths[0])
@@ -41,7 +41,7 @@ extension FileTable {
         raise(group, rank, to: time)
     }
 
-    /// At the end of each operation: what may go now is in a unit with the use that it has.
+    /// Gives each unit the last uses of the files that can be purged now. Called at the end of each operation.
     mutating func noteVictims() {
         guard folders.values.contains(where: { $0.isGroup == true }) else { return }
         let breaches = breaches
@@ -56,7 +56,7 @@ extension FileTable {
         folders[group]?.uses[rank] = max(known, time)
     }
 
-    /// Whether the queue knows which files of tmp become aged next.
+    /// Returns whether the queue knows which files of tmp become aged next.
     func checkYoung(_ queue: VictimQueue) -> Bool {
         let uses = files.values.filter { mayGo($0) && $0.holds == 0 && counted($0).tier == "tmp" }.map(\.lastUse)
         let moments: [Int64] = [-1, 0, 1, 2, 3, 4, 99, 200, 1000]
@@ -68,13 +68,13 @@ extension FileTable {
         }
     }
 
-    /// A directory of a group and a rank in it.
+    /// A group's directory and a rank in it.
     struct Unit: Hashable {
         var group: String
         var rank: [Int]
     }
 
-    /// Those that a purge would take, in its order, each with the unit that it is in.
+    /// The files that a purge would take, in its order, each with its unit.
     var victims: [(path: String, unit: Unit?)] {
         struct Turn {
             var path: String

@@ -1,14 +1,14 @@
-/// Directory policies worked out from docs/POLICIES.md: all files of a directory are sorted anew for each question.
+/// A directory policy computed from docs/POLICIES.md: each question sorts all files of the directory anew.
 struct PolicyTable {
     /// In nanoseconds; nil if not set.
     var after: Int64?
     /// In blocks.
     var limit: Int64?
-    /// The limit has been reached, and use has not gone back to half of it.
+    /// Whether the limit was reached, and use has not gone back to half of it since.
     var isOver = false
-    /// A write or a check has found the limit reached.
+    /// Whether a write or a check has found the limit reached.
     var isTriggered = false
-    /// It was triggered, and nothing could go: one that is in use keeps use at the limit.
+    /// Whether the policy was triggered but could take nothing, because a file in use keeps use at the limit.
     var isExhausted = false
     var checked: Int64?
 
@@ -18,7 +18,7 @@ struct PolicyTable {
 }
 
 extension FileTable {
-    /// The nearest directory with a policy above a path.
+    /// Returns the nearest directory with a policy above a path.
     func policyFolder(of path: String) -> String? {
         var folder = parent(of: path)
         while true {
@@ -28,7 +28,7 @@ extension FileTable {
         }
     }
 
-    /// That to which a file belongs.
+    /// Returns the directory whose policy covers a file.
     func policyFolder(_ file: File) -> String? {
         file.paths.count == 1 && !file.isGoing && !file.isLinkedOutside ? policyFolder(of: file.paths[0]) : nil
     }
@@ -36,7 +36,7 @@ extension FileTable {
     func members(of folder: String) -> [File] { files.values.filter { policyFolder($0) == folder } }
     func used(_ folder: String) -> Int64 { members(of: folder).reduce(0) { $0 + $1.blocks } }
 
-    /// What its policy may take, oldest first.
+    /// Returns the files that the folder's policy may take, oldest first.
     private func takeable(_ folder: String) -> [File] {
         members(of: folder).filter { $0.opens == 0 && $0.holds == 0 && $0.blocks > 0 && !$0.isStuck }.sorted {
             $0.creation == $1.creation
@@ -64,7 +64,7 @@ extension FileTable {
         return found
     }
 
-    /// At the end of each operation.
+    /// Called at the end of each operation.
     mutating func settlePolicies() {
         for (folder, known) in folders {
             guard var policy = known.policy else { continue }
@@ -82,7 +82,7 @@ extension FileTable {
         }
     }
 
-    /// Blocks have been written to a file.
+    /// Called when blocks have been written to a file.
     mutating func noteWritten(_ file: File) {
         guard let folder = policyFolder(file), let policy = folders[folder]?.policy, policy.isReached(used(folder))
         else { return }
@@ -95,7 +95,7 @@ extension FileTable {
         folders[folder]?.policy?.isExhausted = false
     }
 
-    /// A file was closed, or a call has ended that kept it from being taken.
+    /// Called when a file was closed, or when a call that kept it from being taken has ended.
     mutating func release(_ key: Int) {
         defer { dropIfGone(key) }
         guard let file = files[key], let folder = policyFolder(file), let policy = folders[folder]?.policy,

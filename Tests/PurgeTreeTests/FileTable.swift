@@ -1,39 +1,39 @@
 import PurgeModel
 
-/// A container worked out the plainest way: a table of files with their paths, a table of folders, and every number
-/// added up anew when it is asked for. It has nothing in common with the tree but docs/RULES.md.
+/// A plain model of a container: a table of files with their paths, and a table of folders. It adds up every number anew for each
+/// question, and shares nothing with the tree but docs/RULES.md.
 struct FileTable {
     struct File {
         var paths: [String]
-        /// For a dense file only this number counts; for others, `extents` has the blocks.
+        /// The number of blocks, which alone counts for a dense file; a sparse file has its blocks in `extents`.
         var blocks: Int64
         var extents: Set<Int64>?
         var lastUse: Int64
         /// In seconds.
         var creation: Int64 = 0
-        /// As it is written: `0`, `low`, `medium`, `high`.
+        /// The attribute as it is written: `0`, `low`, `medium`, `high`.
         var mark: String?
         var isExcluded = false
         var opens = 0
         var holds = 0
         var isLinkedOutside = false
         var isStuck = false
-        /// A purge has chosen it.
+        /// Whether a purge has chosen the file.
         var isGoing = false
-        /// What applied to it when it lost its last name.
+        /// The file's place and marks when it lost its last name.
         var last: Counted?
     }
     struct Folder {
         var mark: String?
         var isExcluded = false
         var policy: PolicyTable?
-        /// As they are set on it.
+        /// The values set on the folder itself; nil if not set.
         var isGroup: Bool?
         var leavesTombstones: Bool?
-        /// Of a group: the last use of each of its units, by step and urgency.
+        /// The last use of each of a group's units, by step and urgency.
         var uses: [[Int]: Int64] = [:]
     }
-    /// What a file counts as.
+    /// The attributes by which a file is counted.
     struct Counted: Hashable {
         var tier: String
         var mark: String?
@@ -49,7 +49,7 @@ struct FileTable {
 
     /// In seconds.
     var time: Int64 = 0
-    /// By a number of the test's own. Files that are gone are not in it.
+    /// Files by a number of the test's own; no file stays here after it is gone.
     var files: [Int: File] = [:]
     var folders = [
         "": Folder(), "tmp": Folder(), "Documents": Folder(), "Library": Folder(), "Library/Caches": Folder(),
@@ -117,7 +117,7 @@ struct FileTable {
     }
 }
 
-// What is done, as it was done to the tree.
+// Each operation on the tree has its counterpart here.
 extension FileTable {
     mutating func rename(_ old: String, _ new: String) {
         if file(at: new) != nil { unlink(new) }
@@ -153,7 +153,7 @@ extension FileTable {
         dropIfGone(key)
     }
 
-    /// A file without a name is there as long as somebody uses it.
+    /// Removes a file that has no name and that nobody uses.
     mutating func dropIfGone(_ key: Int) {
         guard let file = files[key], file.paths.isEmpty, file.opens == 0, file.holds == 0 else { return }
         files[key] = nil

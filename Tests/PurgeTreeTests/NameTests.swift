@@ -5,7 +5,7 @@ import Testing
 @testable import PurgeTree
 
 extension Name {
-    /// Any bytes but `/` and zero.
+    /// Makes a name of any bytes except `/` and zero.
     init(bytes: [UInt8]) {
         self = (bytes + [0]).withUnsafeBytes { buffer in
             buffer.withMemoryRebound(to: CChar.self) { chars in chars.baseAddress.map { Name($0) } ?? Name("") }
@@ -32,7 +32,7 @@ struct NameTests {
         #expect(Name(bytes: [0xC3, 0xA9]).text == "\u{E9}")
     }
 
-    /// As Strings these two are equal; as names they are two.
+    /// Equal as Strings, different as names.
     @Test func composedAndDecomposedAreTwo() {
         #expect(Name(bytes: [0xC3, 0xA9]) != Name(bytes: [0x65, 0xCC, 0x81]))
         #expect(Set([Name(bytes: [0xFE]), Name(bytes: [0xFF]), Name(bytes: [0xFE])]).count == 2)

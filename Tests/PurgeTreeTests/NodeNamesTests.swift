@@ -3,7 +3,7 @@ import Testing
 
 @testable import PurgeTree
 
-/// A file with several names (docs/RULES.md, Places).
+/// A hard-linked file has the most durable tier of its names (docs/RULES.md, Places).
 struct NodeNamesTests {
     private static let directory = Node(inode: 1, kind: .directory, name: Name(""))
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurgeTree
 
-/// There is a node for each entry of a store, so its size matters more than any other.
+/// A store's tree has a node for each entry, so the size of a node matters more than any other.
 struct NodeSizeTests {
     private typealias UsableSize = @convention(c) (UnsafeMutableRawPointer) -> Int
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurgeTree
 
-/// Policies of directories in a tree; TreeRun compares them with a table besides.
+/// Directory policies in a tree. TreeRun also compares them with a table.
 struct PolicyTests {
     private func set(_ fixture: inout TreeFixture, _ path: String, after: Int64? = nil, limit: Int64? = nil) {
         let policy = DirectoryPolicy(
@@ -37,7 +37,7 @@ struct PolicyTests {
         while fixture.tree.advance(to: seconds(109), limit: 100) {}
         fixture.tree.policies.check()
         expect(takeAll(&fixture), are: [])
-        // They are in the order of the paths that they have by then.
+        // The order is by the paths at the time of the purge.
         fixture.rename("Documents/d/sub", "Documents/d/e")
         while fixture.tree.advance(to: seconds(110), limit: 100) {}
         fixture.tree.policies.check()
@@ -90,7 +90,7 @@ struct PolicyTests {
         #expect(fixture.tree.policies.isEmpty && !fixture.root.flags.isUnderPolicy)
     }
 
-    /// What is under no policy has no trace of one.
+    /// A file under no policy carries no trace of one.
     @Test func afterItsRemovalNothingIsLeft() {
         var fixture = TreeFixture()
         fixture.makeDirectory("Library/Caches/d")
@@ -106,7 +106,7 @@ struct PolicyTests {
         #expect(!fixture.tree.policies.isPending)
     }
 
-    /// A program can hold it open and set attributes.
+    /// A program can hold a removed directory open and set attributes on it.
     @Test func aRemovedDirectoryGetsNone() {
         var fixture = TreeFixture()
         let directory = fixture.makeDirectory("Documents/d")
@@ -115,7 +115,7 @@ struct PolicyTests {
         #expect(fixture.tree.policies.isEmpty && directory.policy == nil)
     }
 
-    /// The machine's clock was a year ahead for a moment.
+    /// The machine's clock may be a year ahead for a moment.
     @Test func theClockMayBeSetBack() {
         var fixture = TreeFixture()
         set(&fixture, "Library/Caches", after: 10)
@@ -127,7 +127,7 @@ struct PolicyTests {
         #expect(file.flags.policy == .overAge)
     }
 
-    /// An open file keeps use at the limit: what comes from elsewhere then stays, until something sets the policy off again.
+    /// An open file keeps use at the limit, so a file that is moved in stays until something triggers the policy again.
     @Test(arguments: ["alone", "in place of another", "with its folder", "exchanged"])
     func whatIsMovedIntoAFullDirectoryStays(way: String) {
         var fixture = TreeFixture()
@@ -154,7 +154,7 @@ struct PolicyTests {
         expect(takeAll(&fixture), are: [file.path().text, "Documents/d/open"])
     }
 
-    /// A file that was just being renamed when the policy looked at it is looked at again.
+    /// The policy looks again at a file that was being renamed when it looked first.
     @Test func whatIsRenamedWithinAFullDirectoryGoes() {
         var fixture = TreeFixture()
         let file = fixture.make("Documents/f", blocks: 4)
@@ -167,7 +167,7 @@ struct PolicyTests {
         expect(takeAll(&fixture), are: ["Documents/g"])
     }
 
-    /// What belongs to a directory does not depend on its age and limit, and what is over them is judged anew.
+    /// A directory's members do not depend on its age and limit. Which files exceed them is judged anew.
     @Test func anotherPolicyOfTheSameDirectory() {
         var fixture = TreeFixture()
         let files = (1...4).map { fixture.make("Library/Caches/\($0)", creation: Int64($0)) }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import PurgeTree
 
-/// The golden scenarios on a tree without a volume. The same ones are done on mounts.
+/// The golden scenarios on a tree without a volume. Mounts run the same scenarios.
 struct PurgeScenarioTests {
-    /// When the purge is.
+    /// The time of the purge.
     private static let now: Int64 = 1_000_000_000
 
     @Test(arguments: PurgeScenario.documented + PurgeScenario.device) func takes(scenario: PurgeScenario) throws {
@@ -84,7 +84,7 @@ struct PurgeScenarioTests {
             }
         }
 
-        /// Makes a change of the device, and what a purge for this reason takes then.
+        /// Changes the device, and returns the files that a purge for this trigger takes then.
         private mutating func apply(_ change: DeviceChange, _ trigger: PurgeTrigger) throws -> [PurgeScenario.Gone] {
             let now = Instant(seconds: now, nanoseconds: 0)
             return try fixture.tree.accounts.change { device in
@@ -107,14 +107,14 @@ struct PurgeScenarioTests {
             }.map { plan($0, .pressure) } ?? []
         }
 
-        /// Nothing is free, and there are no thresholds.
+        /// Takes all free space, and switches the thresholds off.
         private mutating func fill() throws {
             _ = try apply(.thresholds(try #require(ThresholdChange(text: "off"))), .capacity)
             let free = fixture.tree.device.capacity.free
             _ = try apply(.total(.by(.zero - free)), .capacity)
         }
 
-        /// By path: the order does not matter.
+        /// Returns the overaged files by path; their order does not matter.
         private func overAge() -> [PurgeScenario.Gone] {
             let now = Instant(seconds: now, nanoseconds: 0)
             var pending = [fixture.node("tmp")]

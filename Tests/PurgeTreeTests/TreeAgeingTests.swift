@@ -3,7 +3,7 @@ import Testing
 
 @testable import PurgeTree
 
-/// The age of files in tmp, which profile `device` asks for.
+/// The age of files in tmp, by which profile `device` purges.
 struct TreeAgeingTests {
     private static func use(_ day: Int64) -> Int64 { day * 86_400_000_000_000 }
     private static func moment(_ seconds: Int64) -> Instant { Instant(seconds: seconds, nanoseconds: 0) }
@@ -16,7 +16,7 @@ struct TreeAgeingTests {
         return fixture
     }
 
-    /// Reclaimable blocks: aged, the rest of tmp, Caches.
+    /// Compares the reclaimable blocks: aged, the rest of tmp, Caches.
     private func check(
         _ fixture: borrowing TreeFixture, _ expected: [Int64], _ location: SourceLocation = #_sourceLocation
     ) {
@@ -36,7 +36,7 @@ struct TreeAgeingTests {
         expect(fixture.tree.isSettled(at: Self.moment(4 * 86400)), is: false)
         expect(fixture.tree.advance(to: Self.moment(4 * 86400)), is: false)
         check(fixture, [3, 5, 7])
-        // A use makes it young again, and so does a move to another place.
+        // A use makes the file young again, and so does a move to another place.
         fixture.tree.noteUse(fixture.node("tmp/old"), at: Self.moment(4 * 86400))
         check(fixture, [0, 8, 7])
         expect(fixture.tree.advance(to: Self.moment(7 * 86400)), is: false)
@@ -49,7 +49,7 @@ struct TreeAgeingTests {
         check(fixture, [8, 0, 7])
     }
 
-    /// Each file by itself, however recently others of its group were used.
+    /// A file becomes aged by itself, however recently other files of its group were used.
     @Test func filesOfAGroupBecomeAged() throws {
         var fixture = try makeFixture()
         for folder in ["tmp/g", "tmp/h"] {
@@ -69,7 +69,7 @@ struct TreeAgeingTests {
         check(fixture, [7, 8, 0])
         expect(fixture.tree.advance(to: Self.moment(7 * 86400)), is: false)
         check(fixture, [15, 0, 0])
-        // They are still one group.
+        // The files are still one group.
         expect(fixture.popAll(), are: ["tmp/h/middle", "tmp/g/new", "tmp/g/old"])
     }
 
@@ -91,13 +91,13 @@ struct TreeAgeingTests {
         check(fixture, [0, 1, 0])
         expect(fixture.tree.advance(to: Self.moment(9 * 86400), ages: true), is: false)
         check(fixture, [1, 0, 0])
-        // It changes nothing about the order there.
+        // Ages do not affect the order in this profile.
         fixture.make("tmp/a", lastUse: Self.use(8))
         fixture.make("tmp/c", lastUse: Self.use(0))
         expect(fixture.popAll(), are: ["tmp/c", "tmp/b", "tmp/a"])
     }
 
-    /// A held file stays in the number that it was in, and gets its rank when it is released.
+    /// A held file stays in its number, and gets its rank when it is released.
     @Test func aHeldFileIsAgedAfterwards() throws {
         var fixture = try makeFixture()
         let file = fixture.make("tmp/f", blocks: 2, lastUse: Self.use(1))

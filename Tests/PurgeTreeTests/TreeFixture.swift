@@ -4,7 +4,7 @@ import Testing
 @testable import PurgeTree
 
 extension Node {
-    /// In a directory, without a tree.
+    /// Makes a node in a directory, without a tree.
     convenience init(inode: UInt64, kind: NodeKind, parent: Node?, name: Name) {
         self.init(inode: inode, kind: kind, name: name)
         self.parent = parent
@@ -15,17 +15,17 @@ extension Name {
     init(_ text: some StringProtocol) { self.init(utf8: text.utf8) }
 }
 
-/// A tree by its paths, which have no slash at their beginning; "" is the root.
+/// A tree addressed by paths, which have no leading slash; "" is the root.
 struct TreeFixture: ~Copyable {
     var tree: Tree
     let root: Node
     private var made: UInt64 = 1
 
-    /// With `tmp`, `Documents`, `Library` and `Library/Caches`.
+    /// Makes a tree with `tmp`, `Documents`, `Library` and `Library/Caches`.
     init() {
         tree = Tree(device: Device(containerID: "00000000-0000-0000-0000-000000000000"))
         root = Node(inode: 1, kind: .directory, name: Name(""))
-        // Changes of directories are complete at once.
+        // Changes of directories complete at once.
         tree.placement.step = .max
         do { try tree.addContainer(root: root) } catch { preconditionFailure("\(error)") }
         for path in ["tmp", "Documents", "Library", "Library/Caches"] { makeDirectory(path) }
@@ -50,7 +50,7 @@ struct TreeFixture: ~Copyable {
     @discardableResult
     mutating func makeDirectory(_ path: String) -> Node { insert(path, .directory, EntryFacts()) }
 
-    /// Closed, with this many blocks.
+    /// Makes a closed file with this many blocks.
     @discardableResult
     mutating func make(_ path: String, blocks: Int64 = 1, lastUse: Int64 = 0, creation: Int64 = 0) -> Node {
         var facts = EntryFacts()
@@ -76,7 +76,7 @@ struct TreeFixture: ~Copyable {
         tree.set(.mark(mark.flatMap { PurgeMark(text: $0) }), of: node(path))
     }
 
-    /// What the ledger has.
+    /// The ledger's numbers.
     var numbers: FileTable.Numbers {
         var found = FileTable.Numbers()
         for (name, usage) in [
@@ -99,7 +99,7 @@ struct TreeFixture: ~Copyable {
     var reclaimable: Int64 { ledger.reclaimable.bytes / 4096 }
     var held: Int64 { ledger.held.bytes / 4096 }
 
-    /// Every victim, in order, each taken out.
+    /// Takes every victim, and returns their paths in order.
     mutating func popAll() -> [String] {
         var paths: [String] = []
         while let victim = tree.popVictim(step: nil) {

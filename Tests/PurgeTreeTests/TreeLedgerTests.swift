@@ -1,21 +1,21 @@
 import Support
 import Testing
 
-/// Numbers and order of victims against a table that is added up anew each time.
+/// Compares the numbers and the order of victims with a table that is added up anew each time.
 struct TreeLedgerTests {
-    /// Seeds with which each operation occurs.
+    /// Each operation occurs with these seeds.
     @Test(arguments: Scale.some(of: [1, 2, 4, 5, 6, 7, 8, 9, 10, 21], least: 2)) func agreesWithARecount(seed: UInt64) {
         let done = agree(TreeRun(seed: seed))
         #expect(done.isSuperset(of: Self.operations))
     }
 
-    /// With groups and tombstones: also which files go as one.
+    /// With groups and tombstones, the run also compares which files are purged together.
     @Test(arguments: Scale.some(of: 11...20, least: 2)) func agreesWithARecountOfGroups(seed: UInt64) {
         let done = agree(TreeRun(seed: seed, hasGroups: true))
         #expect(done.isSuperset(of: Self.operations.union(["behaviour", "choose more", "entomb"])))
     }
 
-    /// A change of a directory visits one to three entries at a time, and other operations come in between.
+    /// A change of a directory visits one to three entries at a time, with other operations in between.
     @Test(arguments: 21...28) func agreesWithARecountInSteps(seed: UInt64) {
         let done = agree(TreeRun(seed: seed, hasGroups: seed % 2 == 0, step: 1 + Int(seed % 3)))
         let inSteps = Self.operations.subtracting(["check", "by age", "by size"])

@@ -3,9 +3,9 @@ import Testing
 
 @testable import PurgeTree
 
-/// Tier, mark and exclusion follow from the names (docs/RULES.md).
+/// Tier, mark and exclusion follow from a file's names (docs/RULES.md).
 struct TreePlacementTests {
-    /// What is done, and what there is then in tmp, in Library/Caches and elsewhere.
+    /// A step, and the blocks then in tmp, in Library/Caches and elsewhere.
     private typealias Row = (step: (inout TreeFixture) -> Void, tiers: [Int64])
 
     private func run(_ fixture: inout TreeFixture, _ rows: [Row], _ location: SourceLocation = #_sourceLocation) {
@@ -24,7 +24,7 @@ struct TreePlacementTests {
                 ({ $0.rename("f", "tmp/f") }, [2, 0, 0]),
                 ({ $0.rename("tmp/f", "Library/Caches/f") }, [0, 2, 0]),
                 ({ $0.rename("Library/Caches/f", "Library/f") }, [0, 0, 2]),
-                // A name has a meaning where it begins a place, whatever it is the name of.
+                // A place's name counts only at the root, even for a file.
                 ({ $0.rename("Library/f", "Documents/tmp") }, [0, 0, 2]),
                 (
                     {
@@ -75,11 +75,11 @@ struct TreePlacementTests {
             [
                 ({ $0.link("tmp/f", "Library/Caches/f") }, [0, 2, 0]),
                 ({ $0.link("tmp/f", "Documents/a/f") }, [0, 0, 2]),
-                // One of its names moves with a directory.
+                // One of the file's names moves with a directory.
                 ({ $0.rename("Documents/a", "tmp/a") }, [0, 2, 0]),
                 ({ $0.unlink("Library/Caches/f") }, [2, 0, 0]),
                 ({ $0.rename("tmp/a", "Documents/a") }, [0, 0, 2]),
-                // Two names of one file stay as they are.
+                // rename(2) of one name of a file onto another leaves both.
                 ({ $0.rename("Documents/a/f", "tmp/f") }, [0, 0, 2]),
                 ({ $0.unlink("tmp/f") }, [0, 0, 2]),
                 ({ $0.rename("Documents/a/f", "tmp/f") }, [2, 0, 0]),
@@ -100,7 +100,7 @@ struct TreePlacementTests {
             ({ $0.mark("Documents/a/b", nil) }, 2, 2),
             ({ $0.rename("Documents/c", "Documents/a/c") }, 3, 3),
             ({ $0.rename("Documents/a/b", "b") }, 1, 1),
-            // A file with several names has only its own mark.
+            // A hard-linked file has only its own mark.
             ({ $0.link("Documents/a/c/g", "g") }, 0, 0),
             ({ $0.mark("g", "medium") }, 1, 0),
             ({ $0.unlink("g") }, 1, 1),
@@ -141,12 +141,12 @@ struct TreePlacementTests {
         fixture.rename("tmp", "Documents/old")
         #expect(fixture.tiers == [2, 0, 0])
         #expect(file.standing.writeClass == .opportunistic)
-        // Its next name decides anew: linkat(2) of an open file.
+        // linkat(2) gives an open file a name, which decides anew.
         fixture.tree.link(file, as: fixture.dentry("Documents/f"))
         #expect(fixture.tiers == [0, 0, 2])
     }
 
-    /// However many files a directory has, a change of it visits so many at a time.
+    /// A change of a directory visits a bounded number of entries at a time, however many files it has.
     @Test(arguments: ["mark", "exclusion", "place", "policy", "group"]) func aChangeVisitsFewEntriesAtATime(
         name: String
     ) {

@@ -17,7 +17,7 @@ struct TreeProtectionTests {
         #expect(file.protection == nil)
     }
 
-    /// They share a number with the flags.
+    /// The class shares an integer with the flags.
     @Test func flagsAndClassLeaveEachOtherAlone() {
         var flags: NodeFlags = [.counted, .ownExclusion, .onOtherDevice]
         flags.protection = .completeWhenUserInactive

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PurgeTree
 
-/// Names that the volume removes by itself.
+/// Names that the volume removes on its own.
 struct TreeRemovalTests {
     @Test func nothingElseGetsItMeanwhile() {
         var fixture = TreeFixture()

@@ -13,7 +13,7 @@ extension TreeRun {
             if random.chance(50) { policy.after = [nil, 0, 2, 10, 1_000][random.below(5)] }
             if !isInSteps, random.chance(70) { policy.limit = [nil, 0, 1, 4, 9][random.below(5)] }
         }
-        // It begins anew with each change.
+        // Each change of a policy starts it anew.
         (policy.isOver, policy.isTriggered, policy.isExhausted, policy.checked) = (false, false, false, nil)
         let isSet = policy.after != nil || policy.limit != nil
         table.folders[folder]?.policy = isSet ? policy : nil
@@ -26,14 +26,14 @@ extension TreeRun {
 
     mutating func advance() {
         table.time += Int64(random.below(4))
-        // In parts, as it is done beside other work.
+        // Advances in parts, as the volume does beside other work.
         while fixture.tree.advance(to: seconds(table.time), limit: 2) {}
         done.insert("advance")
     }
 
     mutating func settle() { while fixture.tree.advance(to: seconds(table.time), limit: 2) {} }
 
-    /// A directory becomes a group or leaves tombstones, or not.
+    /// Makes a directory a group, lets it leave tombstones, or takes either back.
     mutating func setBehaviour() {
         let folder = anyFolder()
         let values: [Bool?] = [nil, false, true, true]
@@ -42,7 +42,7 @@ extension TreeRun {
         let value = values[random.below(4)]
         if random.chance(60) { behaviour.isGroup = value } else { behaviour.leavesTombstones = value }
         fixture.tree.set(.behaviour(behaviour), of: fixture.node(folder))
-        // A group begins anew when its value changes.
+        // A group starts anew when its value changes.
         if table.folders[folder]?.isGroup != behaviour.isGroup { table.folders[folder]?.uses = [:] }
         table.folders[folder]?.isGroup = behaviour.isGroup
         table.folders[folder]?.leavesTombstones = behaviour.leavesTombstones
@@ -51,7 +51,7 @@ extension TreeRun {
 
     private func seconds(_ time: Int64) -> Instant { Instant(seconds: time, nanoseconds: 0) }
 
-    /// Checks the policies, or lets them take what they want.
+    /// Checks the policies, or lets them take their victims.
     mutating func checkPolicies() {
         advance()
         if !isInSteps, random.chance(30) {
@@ -73,7 +73,7 @@ extension TreeRun {
         }
     }
 
-    /// Use and files of each policy, and which files are over it.
+    /// Compares use and file count of each policy, and the files that are over it.
     mutating func checkIndexes() -> Bool {
         fixture.tree.policies.settle()
         let isPending = fixture.tree.policies.isPending

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurgeTree
 
-/// Random operations on the tree and on the table.
+/// A run of random operations on the tree and on the table.
 struct TreeRun: ~Copyable {
     var random: SeededGenerator
     var fixture = TreeFixture()
@@ -14,12 +14,13 @@ struct TreeRun: ~Copyable {
     private var time: Int64 = 100
     var done: Set<String> = []
     private let hasGroups: Bool
-    /// Changes of directories go on beside other operations. What policies of sizes and groups remember depends on the
-    /// order in which files come and go, so there are no sizes, and the order of groups is not compared.
+    /// Whether changes of directories proceed beside other operations. Size policies and groups remember the order in which files
+    /// come and go, so such a run sets no sizes and does not compare the order of groups.
     let isInSteps: Bool
     private var steps = TreeSteps()
 
-    /// `hasGroups`: with groups and tombstones. `step`: how many entries a change of a directory visits at a time.
+    /// Makes a run. With `hasGroups` it uses groups and tombstones; `step` limits the entries that a change of a directory visits
+    /// at a time.
     init(seed: UInt64, hasGroups: Bool = false, step: Int? = nil) {
         random = SeededGenerator(seed: seed)
         self.hasGroups = hasGroups
@@ -27,7 +28,7 @@ struct TreeRun: ~Copyable {
         if let step { fixture.tree.placement.step = step }
     }
 
-    /// Places and folders have the names that mean something, and some that do not.
+    /// The names of places and standard folders, and two that mean nothing.
     private static let names = ["tmp", "Library", "Caches", "Documents", "a", "b"]
     private static let marks: [String?] = [nil, "0", "low", "medium", "high"]
 
@@ -36,7 +37,7 @@ struct TreeRun: ~Copyable {
     }
     mutating func anyFolder() -> String { pick(table.folders.keys.sorted()) ?? "" }
     private mutating func anyPath() -> String? { pick(table.everyPath.sorted()) }
-    /// A file that has a name, and its number.
+    /// Returns a file that has a name, and its number.
     private mutating func anyFile() -> (key: Int, path: String)? {
         guard let key = pick(table.files.filter { !$0.value.paths.isEmpty && !$0.value.isGoing }.keys.sorted()),
             let path = table.files[key]?.paths.first
@@ -62,14 +63,14 @@ struct TreeRun: ~Copyable {
             steps.note(fixture.tree.isPlaced, table)
         }
         guard hasGroups, !isInSteps else { return }
-        // So that both have seen the same files over a policy.
+        // Settles ages first, so that tree and table have seen the same files over a policy.
         settle()
         table.noteVictims()
     }
 
     private mutating func act() {
         let number = random.below((hasGroups ? 28 : 24) + (isInSteps ? 2 : 0))
-        // Which files go, and how old they are, is compared with the table.
+        // These operations compare the files that go, and their ages, with the table.
         if [17, 21, 22].contains(number) { place() }
         switch number {
         case 0...3: make()
@@ -96,7 +97,7 @@ struct TreeRun: ~Copyable {
 
     private mutating func make() {
         made += 1
-        // Few different uses and sizes, so that most have an equal.
+        // Few different uses and sizes make most files equal to another.
         let (blocks, use) = (Int64(random.below(4)), Int64(random.below(5)))
         let name = random.chance(10) ? Self.names[random.below(6)] : "f\(made)"
         guard table.files.count < 60, let path = newPath(name) else { return }
@@ -110,7 +111,7 @@ struct TreeRun: ~Copyable {
     private mutating func makeNameless() {
         made += 1
         guard table.files.count < 60 else { return }
-        // What has no name keeps what it has.
+        // A nameless file keeps the place that it has now, so placement must be complete.
         place()
         let folder = anyFolder()
         let node = Node(inode: UInt64(1_000_000 + made), kind: .regular, name: Name(""))
@@ -155,7 +156,7 @@ struct TreeRun: ~Copyable {
         guard let (key, path) = anyFile(), let node = nodes[key] else { return }
         placeIfUsed(key)
         steps.allowed.insert(key)
-        // As the volume does it: a name goes while its node is held.
+        // The volume, too, removes a name while it holds the node.
         fixture.tree.hold(node)
         fixture.unlink(path)
         let isGone = fixture.tree.unhold(node)
@@ -168,7 +169,7 @@ struct TreeRun: ~Copyable {
         guard let old = anyPath(), !isGoing(below: old) else { return }
         var new = newPath(Self.names[random.below(6)])
         if table.file(at: old) != nil, random.chance(50) {
-            new = anyFile()?.path  // in place of another
+            new = anyFile()?.path  // replaces another file
         }
         guard let new, new != old, !table.lies(new, in: old), !isGoing(below: new) else { return }
         let replaced = table.file(at: new)
@@ -227,7 +228,7 @@ struct TreeRun: ~Copyable {
     }
 
     private mutating func useFile() {
-        // A closed file is used too: what was written through a mapping shows only later.
+        // A closed file can be used too: a write through a mapping shows only later.
         if random.chance(25), let (key, _) = anyFile(), let node = nodes[key] {
             fixture.tree.noteUse(node, at: Instant(nanoseconds: time))
             table.noteUse(key, at: time)
@@ -277,7 +278,7 @@ struct TreeRun: ~Copyable {
         if isMore { table.noteWritten(file) }
     }
 
-    /// Chooses the first victim, and all that go with it.
+    /// Chooses the first victim and all files that go with it.
     private mutating func purge() {
         advance()
         table.noteVictims()
@@ -308,7 +309,7 @@ struct TreeRun: ~Copyable {
         done.insert("choose")
     }
 
-    /// What was chosen goes, or comes back.
+    /// Lets a chosen file go, or reinstates it.
     private mutating func endPurge() {
         guard let key = pick(table.files.filter { $0.value.isGoing }.keys.sorted()), let node = nodes[key],
             let path = table.files[key]?.paths.first
@@ -331,19 +332,19 @@ struct TreeRun: ~Copyable {
         }
     }
 
-    /// Everything that is still to follow from changes of directories.
+    /// Completes all placement that changes of directories still owe.
     private mutating func place() {
         if !fixture.tree.isPlaced { done.insert("place") }
         while !fixture.tree.isPlaced { fixture.tree.place() }
         fixture.tree.policies.settle()
     }
 
-    /// A file that loses its last name and is in use keeps what it has by then.
+    /// Completes placement if the file is in use, because it keeps its place when it loses its last name.
     private mutating func placeIfUsed(_ key: Int) {
         if let file = table.files[key], file.opens > 0 || file.holds > 0 { place() }
     }
 
-    /// The ledger against a recount.
+    /// Compares the ledger with a recount.
     mutating func check() -> Bool {
         if !fixture.tree.isPlaced {
             done.insert("unplaced")
@@ -354,7 +355,7 @@ struct TreeRun: ~Copyable {
         return found == table.numbers && checkIndexes() && table.checkGroups(fixture.tree.victims)
     }
 
-    /// Everything that may be purged now.
+    /// Purges all files that may be purged now.
     mutating func drain() {
         place()
         advance()

@@ -3,19 +3,19 @@ import Testing
 
 @testable import PurgeTree
 
-/// What is true of a tree beside a change of a directory, whose entries are visited in steps.
+/// Invariants of a tree during a change of a directory, whose entries are visited in steps.
 struct TreeSteps {
-    /// Which files may have gone, or were changed themselves, since everything was last in its place.
+    /// Files that were purgeable at some time, or were changed themselves, since placement was last complete.
     var allowed: Set<Int> = []
 
-    /// At the end of each operation.
+    /// Called at the end of each operation.
     mutating func note(_ isPlaced: Bool, _ table: FileTable) {
         if isPlaced { allowed = [] }
         allowed.formUnion(table.files.filter { table.mayGo($0.value) }.keys)
     }
 
-    /// Nothing is lost or counted twice, what is said to be reclaimable can be purged, and no file goes that might not have
-    /// gone before the change and may not afterwards.
+    /// Checks that nothing is lost or counted twice, that all reclaimable bytes can be purged, and that a file is chosen only if
+    /// it was purgeable before the change or is afterwards.
     func check(_ fixture: borrowing TreeFixture, _ table: FileTable, _ nodes: [Int: Node]) -> Bool {
         let (found, expected) = (fixture.numbers, table.numbers)
         let (files, blocks) = (found.files.values.reduce(0, +), found.blocks.values.reduce(0, +))
@@ -30,7 +30,7 @@ struct TreeSteps {
 }
 
 extension FileTable {
-    /// With which directory each victim goes as one.
+    /// Compares, for each victim, the directory with which it goes as one.
     func checkGroups(_ groups: [VictimList]) -> Bool {
         var found: [String: String] = [:]
         for group in groups {
@@ -43,7 +43,7 @@ extension FileTable {
         return found == expected
     }
 
-    /// Folders in which nothing is.
+    /// Folders without entries.
     var emptyFolders: [String] {
         folders.keys.filter { folder in folder != "" && everyPath.allSatisfy { parent(of: $0) != folder } }.sorted()
     }

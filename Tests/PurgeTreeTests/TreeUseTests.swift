@@ -3,7 +3,7 @@ import Testing
 
 @testable import PurgeTree
 
-/// When a file is gone, and what the kernel and the journal are told about it.
+/// When a file is gone, and what the kernel and the journal learn about it.
 struct TreeUseTests {
     @Test func aFileIsGoneWithItsLastUse() {
         var fixture = TreeFixture()
@@ -42,7 +42,7 @@ struct TreeUseTests {
         fixture.tree.recharge(file, 0..<10, as: [2..<3])
         #expect(file.extents?.runs == [2..<3, 10..<12])
         #expect(fixture.tiers == [0, 0, 3])
-        fixture.tree.resize(file, toBlocks: 100)  // of dense files alone
+        fixture.tree.resize(file, toBlocks: 100)  // affects dense files only
         #expect(fixture.tiers == [0, 0, 3])
     }
 
@@ -65,7 +65,7 @@ struct TreeUseTests {
         #expect(taken.used.map(\.inode) == [one.inode, two.inode])
         let none = fixture.tree.uses.take()
         #expect(none.used.isEmpty)
-        // They could not be written, and one was used again meanwhile.
+        // The uses could not be written, and one file was used again meanwhile.
         fixture.tree.noteUse(two, at: Instant(nanoseconds: 4))
         fixture.tree.uses.restore(gone: [7], used: taken.used)
         let again = fixture.tree.uses.take()
@@ -104,7 +104,7 @@ struct TreeUseTests {
         #expect(fixture.tree.references.nodes == 0)
     }
 
-    /// No two share a ledger.
+    /// Each container has a ledger of its own.
     @Test func containersAreLimited() throws {
         var fixture = TreeFixture()
         for number in 1..<256 as Range<UInt64> {
@@ -131,7 +131,7 @@ struct TreeUseTests {
         #expect(ledgers.map { $0.temporary.bytes.bytes / 4096 } == [2, 5])
         #expect(ledgers.map { $0.reclaimable.bytes / 4096 } == [2, 5])
         #expect(fixture.tree.device.capacity.used == ByteCount(blocks: 7))
-        // There is one order of victims for the whole device.
+        // The whole device has one order of victims.
         fixture.tree.noteUse(file, at: Instant(nanoseconds: -1))
         expect(fixture.popAll(), are: ["tmp/g", "tmp/f"])
     }

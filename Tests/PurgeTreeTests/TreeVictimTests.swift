@@ -3,7 +3,7 @@ import Testing
 
 @testable import PurgeTree
 
-/// Which files are victims, in which order, and the numbers that follow.
+/// Which files are victims, their order, and the resulting numbers.
 struct TreeVictimTests {
     @Test func stepUrgencyUseSizeAndPath() {
         var fixture = TreeFixture()
@@ -43,7 +43,7 @@ struct TreeVictimTests {
         #expect(fixture.tiers == [5, 0, 0])
         #expect(fixture.reclaimable == 1)
         expect(fixture.popAll(), are: ["tmp/free"])
-        // Once the obstacle is gone, they are victims again.
+        // Without their obstacles, the files are victims again.
         expect(fixture.tree.close(fixture.node("tmp/open")), is: false)
         fixture.unlink("tmp/linked too")
         #expect(fixture.reclaimable == 2)
@@ -107,8 +107,8 @@ struct TreeVictimTests {
         #expect(fixture.tree.device.capacity.used == .zero)
     }
 
-    /// A rank may follow from a time that has come since the file was offered: it is removed from where it
-    /// stands, and not from where it would be by now.
+    /// Time alone can change a file's rank after the file was offered. The queue removes the file from its position, not from
+    /// where the new rank would put it.
     @Test func aFileWhoseRankHasChangedIsTakenFromWhereItStands() {
         for victim in ["a", "b", "c", "d", "e"] {
             var fixture = TreeFixture()

@@ -4,14 +4,14 @@ import Testing
 
 @testable import PurgeTree
 
-/// The heaps against an array that is sorted again for each question.
+/// Compares the heaps with an array that is sorted again for each question.
 struct VictimQueueTests {
     private struct Listed {
         let node: Node
-        /// The place: `tmp`, Caches, elsewhere; and why it is over a policy.
+        /// Indices in `places` and in all urgencies.
         let step, urgency: Int
         let breach: PolicyBreach?
-        /// As it is now: folders are renamed.
+        /// The current path: folders are renamed.
         var path: String {
             var text = node.name.text
             var above = node.parent
@@ -22,7 +22,7 @@ struct VictimQueueTests {
             return text
         }
 
-        /// Step, urgency, least recently used, larger, path (docs/RULES.md, Order of purging).
+        /// Orders by step, urgency, least recent use, larger size, then path (docs/RULES.md, Order of purging).
         func goesBefore(_ other: Listed) -> Bool {
             func turn(_ file: Listed) -> [Int64] {
                 [Int64(file.turn), Int64(file.urgency), file.node.lastUse.nanoseconds, -file.node.blocks]
@@ -31,7 +31,7 @@ struct VictimQueueTests {
             return mine == others
                 ? path.utf8.lexicographicallyPrecedes(other.path.utf8) : mine.lexicographicallyPrecedes(others)
         }
-        /// Policies come between `tmp` and Caches.
+        /// The step's rank with policies between `tmp` and Caches.
         private var turn: Int { step == 0 ? 0 : breach == nil ? step + 1 : 1 }
         var rank: PurgeRank {
             PurgeRank(step: VictimQueueTests.places[step], urgency: Urgency.allCases[urgency], breach: breach)
@@ -44,7 +44,7 @@ struct VictimQueueTests {
         var random: SeededGenerator
         var queue = VictimQueue()
         var listed: [Listed] = []
-        /// The queue does not hold its nodes.
+        /// Keeps the nodes alive, because the queue does not retain them.
         private var all: [Node] = []
         let root = Node(inode: 1, kind: .directory, parent: nil, name: Name(""))
         let directories: [Node]
@@ -60,7 +60,7 @@ struct VictimQueueTests {
 
         private static func name(_ text: String) -> Name { text.withCString { Name($0) } }
 
-        /// Few different uses and sizes, so that most have an equal.
+        /// Few different uses and sizes make most files equal to another.
         mutating func insert() {
             let directory = directories[random.below(directories.count)]
             made += 1
@@ -81,7 +81,7 @@ struct VictimQueueTests {
             queue.remove(file.node)
             #expect(file.node.heapIndex == -1)
         }
-        /// To a name that comes before or after the others'.
+        /// Renames a folder to a name that sorts before or after the others.
         mutating func renameFolder() {
             let folder = directories[1 + random.below(directories.count - 1)]
             folder.name = Self.name(["0", "a.a", "ab", "zz"][random.below(4)] + "\(made)")
@@ -116,7 +116,7 @@ struct VictimQueueTests {
         #expect(run.queue.popFirst(step: nil)?.file == nil)
     }
 
-    /// Files put into a store at once have the same use and size.
+    /// Files that enter a store at once have the same use and size.
     @Test(.timeLimit(.minutes(1))) func manyEqualFilesGoInTheOrderOfTheirPaths() {
         let rank = PurgeRank(step: .caches, urgency: .low)
         let root = Node(inode: 1, kind: .directory, parent: nil, name: Name(""))
@@ -164,7 +164,7 @@ struct VictimQueueTests {
         var queue = VictimQueue()
         let root = Node(inode: 1, kind: .directory, parent: nil, name: Name(""))
         let rank = PurgeRank(step: .caches, urgency: .low)
-        // `.` is less than `/`, so the file beside the folder goes before what is in it.
+        // `.` sorts before `/`, so the file beside the folder goes before the file in it.
         let folder = Node(inode: 2, kind: .directory, parent: root, name: Name("a"))
         let inside = Node(inode: 3, kind: .regular, parent: folder, name: Name("z"))
         let beside = Node(inode: 4, kind: .regular, parent: root, name: Name("a.txt"))
