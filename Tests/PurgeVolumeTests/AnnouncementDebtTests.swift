@@ -7,7 +7,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// The kernel is told what has been purged before the caller learns the outcome.
+/// The kernel learns of purged files before the caller learns the outcome.
 struct AnnouncementDebtTests {
     private final class Log: Sendable {
         let kernel: FakeKernel
@@ -16,7 +16,7 @@ struct AnnouncementDebtTests {
         init(isHeld: Bool = true) { kernel = FakeKernel(holdsAnnouncements: isHeld) }
     }
 
-    /// A write that purges `tmp/a`; `perform` says what the store makes of it.
+    /// Runs `body` with the answer to a write that purges `tmp/a`; `perform` is the store's part of the write.
     private func withPurge(
         _ log: Log, perform: @escaping (Int) throws(Errno) -> Int,
         _ body: (LiveVolume, consuming UnpaidAnswer<Int>) throws -> Void
@@ -76,7 +76,7 @@ struct AnnouncementDebtTests {
         #expect(log.outcomes.withLock { $0 } == [.success(7)] && log.kernel.announcements == 0)
     }
 
-    /// An outcome that is dropped: the kernel is told nevertheless, and the fault is reported.
+    /// A dropped outcome still announces the purge, and reports a fault.
     @Test func aDebtThatIsNotPaidIsNoticed() throws {
         let log = Log(isHeld: false)
         try withPurge(log, perform: { $0 }) { live, unpaid in
@@ -96,7 +96,7 @@ struct AnnouncementDebtTests {
         #expect(log.kernel.reports.isEmpty && log.kernel.announcements == 0)
     }
 
-    /// Commands wait even if they fail.
+    /// A command waits for its announcements even if it fails.
     @Test func aCommandReturnsAfterTheAnnouncement() throws {
         let log = Log()
         try withVolume(port: log.kernel) { live in
@@ -110,7 +110,7 @@ struct AnnouncementDebtTests {
                 }
                 #expect(volume.mayCacheAbsence("a", in: tmp))
             }
-            // One for the name, and one that comes after it.
+            // One announcement names the file, and another follows it.
             try eventually("two announcements") { log.kernel.announcements == 2 }
             #expect(!volume.mayCacheAbsence("a", in: tmp))
             log.kernel.finish()

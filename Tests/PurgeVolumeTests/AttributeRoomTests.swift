@@ -5,7 +5,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// The file system under a store has no room for an attribute: because of the file, or because it is full.
+/// The file system under a store has no room for an attribute, because of the file or because the disk is full.
 struct AttributeRoomTests {
     private func withVolume(on backing: Backing, _ body: (LiveVolume) throws -> Void) throws {
         try Scratch.with("attribute") { scratch in
@@ -15,14 +15,14 @@ struct AttributeRoomTests {
                 try live.make("Documents/f", blocks: 0)
                 try body(live)
             }
-            // A process that another test is starting has our descriptors for a moment.
+            // A process that another test starts holds our descriptors for a moment.
             try eventually("it can be unmounted") { (try? place.release()) != nil }
             try result.get()
         }
     }
 
-    /// All have room here. Only on ext4, and on overlayfs, which may lie on it, does that tell why there is none for an
-    /// attribute.
+    /// Every file system has free space here. Only on ext4, and on overlayfs, which may lie on it, does free space tell why an
+    /// attribute finds no room.
     @Test(arguments: [
         (Backing.ext4, E2BIG), (.overlayfs, E2BIG), (.btrfs, EIO), (.xfs, EIO), (.tmpfs, EIO),
     ]) func theBackingSaysThatItIsFull(backing: Backing, answer: Int32) throws {
@@ -39,7 +39,7 @@ struct AttributeRoomTests {
         }
     }
 
-    /// A value that no file can have does not mean that the disk is full.
+    /// A value that is too large for any file does not mean a full disk.
     @Test(arguments: [Backing.ext4, .btrfs]) func aValueThatIsTooLarge(backing: Backing) throws {
         try withVolume(on: backing) { live in
             let value = String(repeating: "x", count: 40_000)

@@ -7,8 +7,8 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Random operations on files in groups, and in folders where purging leaves tombstones: the numbers, and what may be
-/// purged, are what a scan of the store finds.
+/// Random operations on files in groups, and in folders where purging leaves tombstones. The numbers and the victims match a scan
+/// of the store.
 struct BehaviourStormTests {
     @Test(arguments: 1...6) func theNumbersAreThoseOfAScan(seed: UInt64) throws {
         try withVolume(settings: { settings in
@@ -18,7 +18,7 @@ struct BehaviourStormTests {
             var storm = Storm(live: live, random: SeededGenerator(seed: seed))
             for number in 0..<max(240, Scale.of(240)) {
                 do throws(Errno) { try storm.step() } catch {
-                    // What is not there, or does not fit.
+                    // The entry does not exist, or the data does not fit.
                     let expected: [Errno] = [
                         .noEntry, .noData, .noSpace, .exists, .notEmpty, .tryAgain, .invalid, .isDirectory,
                         .notDirectory,
@@ -43,7 +43,7 @@ struct BehaviourStormTests {
         #expect(live.volume.read { $0.untoldPurges.underWay.count } == 0)
     }
 
-    /// Each with the directory that it goes with, and whether it is emptied.
+    /// Returns the victims, each with the directory of its unit and whether it is emptied.
     private func victims(_ volume: Volume) -> [String] {
         volume.read { state in
             state.tree.victims.flatMap { group in
@@ -65,7 +65,7 @@ private struct Storm {
 
     private mutating func any(_ texts: [String]) -> String { texts[random.below(texts.count)] }
 
-    /// A place, or a folder in it, or one in that.
+    /// Returns a place, a folder in it, or a folder in that folder.
     private mutating func folder() -> String {
         (0..<random.below(3)).reduce(any(Self.folders)) { path, _ in path + "/" + any(Self.names) }
     }
@@ -94,14 +94,14 @@ private struct Storm {
         try live.set(name, of: folder, to: any(["0", "1", "1"]))
     }
 
-    /// From somewhere on, so that there are holes.
+    /// Writes at a random offset, so that files have holes.
     private mutating func write(_ path: String) throws(Errno) {
         let handle = try live.create(path, O_RDWR | O_CREAT)
         defer { live.volume.close(handle) }
         _ = try live.write(handle, at: Int64(random.below(4) * 8192), 1 + random.below(3 * 4096))
     }
 
-    /// What a persistent file needs, and what goes for it; the file goes again.
+    /// Allocates blocks to an unlinked persistent file, for which other files may be purged.
     private mutating func important() throws(Errno) {
         let handle = try live.create("Documents/large", O_RDWR | O_CREAT)
         defer { live.volume.close(handle) }

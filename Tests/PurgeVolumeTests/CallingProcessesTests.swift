@@ -18,7 +18,7 @@ struct CallingProcessesTests {
         }
     }
 
-    /// The answer is kept for a second, also that a thread is not there any more.
+    /// An answer is kept for a second, even after the thread has ended.
     @Test func isLookedUpOnceASecond() throws {
         let processes = CallingProcesses()
         let child = try Program.start(["sleep", "100"])
@@ -31,7 +31,7 @@ struct CallingProcessesTests {
         #expect(gone.pid == child.pid && gone.name == nil)
     }
 
-    /// Threads that do not exist, far more than are remembered.
+    /// Looks up far more threads than are remembered; none of them exists.
     @Test func whatIsRememberedIsBounded() {
         let processes = CallingProcesses()
         for thread in 0..<3000 {
@@ -40,7 +40,8 @@ struct CallingProcessesTests {
         }
     }
 
-    /// What the app does is for the journal only, and nothing is for a journal that records nothing.
+    /// Removals and renames by the app are events for the journal only. While recording is off, the journal gets nothing, but
+    /// readers still get all other events.
     @Test func whatIsKeptAndWhatIsTold() throws {
         try withStore { path in
             let log = EventLog(journal: try Journal.open(in: try Store.open(path, creating: true)))

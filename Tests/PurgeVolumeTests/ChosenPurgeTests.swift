@@ -8,7 +8,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Purges of the files that a command names, or that are where it says.
+/// Purges of the files that a command names, or that lie in the part of the container it names.
 struct ChosenPurgeTests {
     /// A path is looked up from the root under the lock, so files in deep folders are judged a few at a time.
     @Test func longPathsAreJudgedInSmallParts() {
@@ -30,7 +30,7 @@ struct ChosenPurgeTests {
 
     private func bytes(_ path: String) -> [UInt8] { Array(path.utf8) }
 
-    /// `path reason` of what was purged, `path !cause` of what was refused.
+    /// Returns `path reason` for a purged file, and `path !cause` for a refused one.
     private func words(_ line: PlanLine) -> String {
         let path: String = line.path ?? "-"
         if let cause = line.refused {
@@ -39,8 +39,8 @@ struct ChosenPurgeTests {
         return path + " " + (line.reason ?? "?")
     }
 
-    /// Writes a request, and reads what became of each file. The write fails with EAGAIN where less came back than asked
-    /// for, or something was refused: `isShort`.
+    /// Writes a request, and returns the outcome for each file. With `isShort` the write must fail with EAGAIN, because it freed
+    /// less than asked for, or a file was refused.
     private func ask(
         _ live: LiveVolume, _ text: String, _ file: ControlFile = .storageReclaim, isShort: Bool = false
     ) throws -> [String] {
@@ -72,7 +72,7 @@ struct ChosenPurgeTests {
         try live.mark("Documents/p/marked", "high")
     }
 
-    /// The files of `makeFiles` that may be purged, each with its rule.
+    /// The files of `makeFiles` that may be purged, each with the reason of its rule.
     private static let reasons = [
         "tmp/a": "temporary", "tmp/d/b": "temporary", "tmp/d/e/c": "temporary", "Library/Caches/x": "caches",
         "Documents/p/marked": "purgeable", "tmp/empty": "command", "tmp/d/link": "command",
@@ -103,7 +103,7 @@ struct ChosenPurgeTests {
             refused: ["Documents/kept !notPurgeable"]),
         Request(text: "globs\0*/[abx]\0", purged: ["Library/Caches/x", "tmp/a", "tmp/d/b"]),
     ]
-    /// Exactly the named files are purged, each with the reason of its rule, and a dry run lists the same.
+    /// A request purges exactly the named files, each with the reason of its rule, and a dry run lists the same.
     @Test(arguments: requests) func exactlyWhatIsNamed(request: Request) throws {
         try withVolume { live in
             try makeFiles(live)
@@ -141,7 +141,7 @@ struct ChosenPurgeTests {
         Request(text: "4096\0tmp/d", purged: ["tmp/d/b temporary"]),
         Request(text: "1\0Documents", purged: ["Documents/p/marked purgeable"]),
     ]
-    /// By the system's rules, in a part of the container: nothing else is purged, not even others.purgeable.
+    /// A purge by the system's rules in a part of the container takes nothing elsewhere, not even others.purgeable.
     @Test(arguments: parts) func onlyWhatLiesThere(request: Request) throws {
         try withVolume { live in
             try live.command(.storageOthers, "40K")
@@ -169,7 +169,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// Each cause has its name, and the file is still there.
+    /// Each cause has its name, and the refused files stay.
     @Test func refusedByName() throws {
         try withVolume { live in
             try live.make("tmp/several", blocks: 1)
@@ -204,7 +204,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// One that should have been emptied.
+    /// The store refuses to truncate a file that should become a tombstone.
     @Test(.needsImmutableFiles) func whatTheStoreDoesNotEmpty() throws {
         try withVolume { live in
             try live.makeDirectory("Library/Caches/d")
@@ -254,7 +254,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// Folders stay, so nothing goes; but it is no mistake.
+    /// Folders stay, so such a pattern purges nothing, but it is no error.
     @Test func aPatternThatMatchesOnlyFoldersWithoutFiles() throws {
         try withVolume { live in
             for path in ["tmp/d", "tmp/d/e"] { try live.makeDirectory(path) }
@@ -266,7 +266,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// The kernel would hand on a longer one in pieces.
+    /// The kernel would pass a longer request on in pieces.
     @Test func aRequestThatIsTooLong() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 1)
@@ -277,7 +277,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// What was purged is returned if it can be read, including what others gave up.
+    /// A handle that can be read returns the purged files, including the bytes taken from others.
     @Test func everyCommandAnswers() throws {
         try withVolume { live in
             try live.command(.storageOthers, "8K")
@@ -294,7 +294,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// In their order, over as many requests as they need.
+    /// Named files go in their order, over as many requests as their paths need.
     @Test func thousandsOfPaths() throws {
         func large(_ settings: inout Device) {
             settings.total = ByteCount(blocks: 20_000)
@@ -319,8 +319,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// A file that is no longer at the path that was named stays, wherever it is, and so does whatever is at that path
-    /// now.
+    /// A file that has left the named path stays, wherever it is, and so does a new file at that path.
     @Test func whatHasMovedStays() throws {
         try withVolume { live in
             for path in ["tmp/d", "tmp/e"] { try live.makeDirectory(path) }
@@ -345,7 +344,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// By the system's rules in a part of the container: what has left that stays.
+    /// A purge by the system's rules in a part of the container leaves files that have left the part.
     @Test func whatHasLeftThePartStays() throws {
         try withVolume { live in
             try live.makeDirectory("tmp/d")
@@ -363,7 +362,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// This also holds while the purge waits for the file.
+    /// A file that moves while the purge waits for it stays too.
     @Test func whatMovesMeanwhileStays() throws {
         try withVolume { live in
             for path in ["tmp/held", "tmp/free"] { try live.make(path, blocks: 1) }

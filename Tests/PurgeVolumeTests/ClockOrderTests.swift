@@ -8,7 +8,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Last uses are in the device's time, however they are found.
+/// Last uses are in the device's time, whatever their source.
 struct ClockOrderTests {
     private func uses(_ volume: Volume, _ names: [String]) throws -> [Instant] {
         let folder = try volume.lookup("tmp", in: volume.root, caller: LiveVolume.caller).node
@@ -20,7 +20,7 @@ struct ClockOrderTests {
         }
     }
 
-    /// What was used after an advance outlasts what was not, whatever their stamps.
+    /// A file that was used after an advance outlasts the others, whatever their stamps.
     @Test func whatIsUsedAfterwardsStays() throws {
         try withVolume { live in
             for name in ["a", "b", "c"] { try live.make("tmp/\(name)", blocks: 1) }
@@ -33,7 +33,7 @@ struct ClockOrderTests {
         }
     }
 
-    /// A scan knows some uses from the journal, and the others from the files, which have real time.
+    /// A scan takes some uses from the journal, and the others from the files, whose stamps are in real time.
     @Test func aScanPutsStampsAndTheJournalInOneOrder() throws {
         try withVolume { live in
             try live.make("tmp/old", blocks: 1)
@@ -48,26 +48,27 @@ struct ClockOrderTests {
             let known = try uses(live.volume, names)
             let found = try uses(try live.scanned(), names)
             #expect(known == known.sorted() && found == found.sorted() && Set(found).count == found.count)
-            // A stamp can be some milliseconds behind, and the time at which the use was noted ahead.
+            // A stamp can lag by some milliseconds, and the noted time of a use can be ahead of it.
             for (a, b) in zip(known, found) { #expect(abs(a.nanoseconds - b.nanoseconds) < 2_000_000_000) }
         }
     }
 
-    /// A time that an app has set is as far back for a scan as it is for the app.
+    /// A scan takes a time that an app has set as far back as the app sees it, but a file's birth can be later.
     @Test func aSetTimeIsAUseAtThatTime() throws {
         try withVolume(settings: { $0.clock = 21 * 86400 }) { live in
             for (name, days) in [("a", 5), ("b", 30), ("c", -5)] as [(String, Int64)] {
                 try live.make("tmp/\(name)", blocks: 1)
                 try live.setTimes("tmp/\(name)", modification: LiveVolume.ago(days: days))
             }
-            // Without the birth of the file, which is later.
+            // The files were born just now, so their uses cannot be earlier.
             let born = try uses(try live.scanned(), ["a", "b", "c"])
             let now = live.volume.clock.now
             for use in born { #expect(abs(use.nanoseconds - now.nanoseconds) < 5_000_000_000) }
         }
     }
 
-    /// Returns when it was opened. The descriptors are gone with the handles, so these are not handed out.
+    /// Opens the file, writes through a mapping three days later, and returns the time of the opening. Handles own the
+    /// descriptors, so none of them leaves this function.
     private func openedAndMapped(_ live: LiveVolume, _ node: Node) throws -> Instant {
         let handles = try [O_RDONLY, O_RDWR].map { flags in
             try live.volume.open(node, flags: flags, caller: LiveVolume.caller, offersPassthrough: true)
@@ -85,7 +86,7 @@ struct ClockOrderTests {
         return opened
     }
 
-    /// Stores through a mapping that the kernel serves by itself show in the file's stamp.
+    /// A write through a mapping that the kernel serves alone shows in the file's stamp.
     @Test func aMappedWriteIsAUseInTheTimeOfTheDevice() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 40)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// One write(2) to a control file is one command; a refused one changes nothing.
+/// One write(2) to a control file is one command, and a refused command changes nothing.
 struct ControlCommandTests {
     static let sizes: [(ControlFile, String, Int64)] = [
         (.storageTotal, "1M", 1 << 20), (.storageTotal, "1MB\n", 999_424), (.storageTotal, "1.5MiB", 1_572_864),
@@ -15,7 +15,7 @@ struct ControlCommandTests {
         (.storageOthersPurgeable, "1", 4096), (.storageOthersPurgeable, "40K", 40960),
         (.storageOthersPurgeable, "-20K", 0),
     ]
-    /// Of 64 blocks, others use 10, of which 5 are purgeable.
+    /// The device has 64 blocks; others use 10, of which 5 are purgeable.
     @Test(arguments: sizes) func aSizeIsSet(file: ControlFile, text: String, bytes: Int64) throws {
         try withVolume { live in
             try live.command(.storageOthers, "40K")
@@ -105,7 +105,7 @@ struct ControlCommandTests {
         ("28K", ["tmp/a", "tmp/b", "Library/Caches/c", "Documents/d"], true),
         ("28673", ["tmp/a", "tmp/b", "Library/Caches/c", "Documents/d"], false),
     ]
-    /// others.purgeable has 2 blocks, the files have 2, 1, 1 and 1.
+    /// others.purgeable has 2 blocks, and the files have 2, 1, 1 and 1.
     @Test(arguments: reclaims) func reclaimTakes(text: String, victims: [String], isEnough: Bool) throws {
         try withVolume { live in
             try live.command(.storageOthers, "8192")
@@ -127,7 +127,7 @@ struct ControlCommandTests {
             let purges = try live.events(.purge)
             #expect(purges.compactMap(\.path) == victims)
             #expect(live.exists("Documents/kept"))
-            // the dry run listed the same
+            // The dry run listed the same.
             #expect(plan.split(separator: "\n").count == purges.count)
             for (line, purge) in zip(plan.split(separator: "\n"), purges) {
                 #expect(line.contains("\"reason\":\"\(purge.reason ?? "")\""))

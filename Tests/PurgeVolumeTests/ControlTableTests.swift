@@ -4,9 +4,9 @@ import Testing
 
 @testable import PurgeVolume
 
-/// The table of control files, and the page that is made of it.
+/// The table of control files, and the page that is made from it.
 @Suite struct ControlTableTests {
-    /// The rows of docs/CONTROL.md are those of the table, in its order.
+    /// docs/CONTROL.md has the rows of the table, in its order.
     @Test func thePageHasTheTable() throws {
         let page = try String(
             contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -7,9 +7,9 @@ import Testing
 
 @testable import PurgeVolume
 
-/// What each control file reads (docs/CONTROL.md).
+/// The texts of the control files (docs/CONTROL.md).
 struct ControlTextTests {
-    /// 64 blocks, of which others use 20 (5 purgeable), tmp 3, Caches 2, Documents 4 and 1 marked.
+    /// Makes a device of 64 blocks: others use 20 (5 purgeable), tmp 3, Caches 2, Documents 4 and 1 marked.
     private func withFiles(_ body: (LiveVolume) throws -> Void) throws {
         try withVolume { live in
             try live.command(.storageThresholds, "verylow 4K\nlow 8K\nnearlow 12K\ndesired 16K")
@@ -120,7 +120,7 @@ struct ControlTextTests {
             #expect(isUrgent && woken.value == 1)
             #expect(live.volume.controlFiles.read(handle, offset: 0, limit: 100) == Array("low\n".utf8))
             #expect(!isUrgent)
-            // there and back again
+            // The level goes to normal and back.
             try live.unlink("Documents/f")
             try live.make("Documents/f", blocks: 40)
             #expect(isUrgent && woken.value == 3)

@@ -3,7 +3,7 @@ import Testing
 @testable import PurgeVolume
 
 struct DescriptorBudgetTests {
-    /// limit, threads, what the app may have open, directories kept open beside nothing and beside all that.
+    /// Each row: the limit, threads, files that the app may open, and directories kept open beside none and beside all of these.
     @Test(arguments: [
         (256, 16, 152, 64, 8), (1024, 48, 792, 256, 8), (20_000, 48, 19_768, 1024, 8), (64, 4, 8, 16, 8),
         (16, 4, 8, 8, 8),

@@ -34,7 +34,7 @@ struct DescriptorRingTests {
         #expect(Self.kept(ring, nodes).count == 8)
     }
 
-    /// After the hand has been round once, what is used again outlives what is not.
+    /// After one round of the hand, a descriptor that is used again outlives the unused ones.
     @Test func dropsWhatWasNotUsed() throws {
         var ring = DescriptorRing(limit: 8)
         let nodes = (1...9).map(Self.directory)
@@ -73,7 +73,7 @@ struct DescriptorRingTests {
         ring.remove(nodes[2])
         ring.remove(nodes[2])
         #expect(ring.descriptor(of: nodes[2]) == nil)
-        #expect(fcntl(held.raw, F_GETFD) >= 0)  // whoever still uses it may
+        #expect(fcntl(held.raw, F_GETFD) >= 0)  // other users keep it
         let new = Self.directory(9)
         ring.insert(try Self.open(), of: new)
         #expect(Self.kept(ring, nodes + [new]) == [1, 2, 4, 5, 6, 7, 8, 9])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Changes of the device that no control file asks for, and what they call for.
+/// Changes of the device that no control file asks for, and their effects.
 struct DeviceChangesTests {
     private static let day: Int64 = 86400
     private static let threeDays = TimeSpan(seconds: 3 * day)
@@ -39,7 +39,7 @@ struct DeviceChangesTests {
         }
     }
 
-    /// Those that it has looked up and not forgotten.
+    /// The kernel knows nodes that it has looked up and not forgotten.
     @Test func theKernelForgetsAttributesOfWhatItKnows() throws {
         let kernel = FakeKernel()
         try withVolume(port: kernel) { live in
@@ -49,7 +49,7 @@ struct DeviceChangesTests {
             let inner = try live.volume.lookup("d", in: folder, caller: LiveVolume.caller).node
             let file = try live.volume.lookup("b", in: inner, caller: LiveVolume.caller).node
             let volume = live.volume
-            // The device is read, so this is not under the lock.
+            // Reading the device takes the lock, so the volume must not hold it during this call.
             kernel.meanwhile(.forgetting) { #expect(volume.device.clock == Self.threeDays.seconds) }
             defer { kernel.meanwhile(.forgetting, nil) }
             try live.volume.deviceChanges.apply(.clock(Self.threeDays), as: "later", by: LiveVolume.tid)
@@ -58,7 +58,7 @@ struct DeviceChangesTests {
         }
     }
 
-    /// A thread of the volume can change the device by any rule of its own; the effects are carried out as ever.
+    /// A thread of the volume can change the device by a rule of its own, with the usual effects.
     @Test func aChangeOfTheDeviceItself() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 40)

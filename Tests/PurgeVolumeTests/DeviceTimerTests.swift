@@ -8,11 +8,11 @@ import Testing
 
 @testable import PurgeVolume
 
-/// What happens on the device when its moment has come: the end of locking.
+/// Changes of the device that are due at a moment: the end of locking, and the removal of aged files in tmp.
 struct DeviceTimerTests {
     private func state(_ live: LiveVolume) -> String { live.volume.controlFiles.text(of: .deviceState) }
 
-    /// Locking ends so many nanoseconds from now.
+    /// Lets locking end this many nanoseconds from now, and returns the moment.
     private func endLocking(_ live: LiveVolume, after nanoseconds: Int64) throws -> Instant {
         let end = Instant(nanoseconds: live.volume.clock.now.nanoseconds + nanoseconds)
         try live.volume.deviceChanges.make(by: 0) { device, _ in
@@ -51,7 +51,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// The thread of the volume wakes up for it; nobody asks for the state.
+    /// The volume's thread wakes up for the change; nobody asks for the state.
     @Test func itIsLockedByItself() throws {
         try withVolume { live in
             try live.volume.startThreads()
@@ -66,7 +66,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// However the moment, the thread and the reader meet.
+    /// The order in which moment, thread and reader meet does not matter.
     @Test func noReaderSeesLockingAfterItsEnd() throws {
         try withVolume { live in
             try live.volume.startThreads()
@@ -86,7 +86,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// Locking ends at its moment, not later because of the mount.
+    /// Locking ends at its moment, and the mount does not delay it.
     @Test func lockingGoesOnWithTheNextMount() throws {
         try withStore { store in
             do {
@@ -102,7 +102,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// Then its moment is far away, and locking takes ten seconds from now on.
+    /// Setting the clock back leaves the end of locking far away, so locking then takes ten seconds from now.
     @Test(arguments: [false, true]) func theMachinesClockIsSetBack(hasThread: Bool) throws {
         try withVolume { live in
             if hasThread { try live.volume.startThreads() }
@@ -120,7 +120,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// Its event has the time at which it happened.
+    /// The event has the time at which the change was due.
     @Test func whatWasDueLongAgoIsDone() throws {
         try withVolume(settings: {
             LiveVolume.small(&$0)
@@ -133,7 +133,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// A thread that serves requests waits neither for what is due nor for what is being carried out.
+    /// A thread that serves requests waits neither for a due change nor for one that is being carried out.
     @Test func whatIsReadAtOnceDoesNotWait() throws {
         let volume = Mutex<Volume?>(nil)
         let amid = Mutex<[String?]>([])
@@ -163,7 +163,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// A store that is not mounted has no thread for it.
+    /// A store that is not mounted has no timer thread.
     @Test func aStoreThatIsNotMountedIsLockedToo() throws {
         try withStore { store in
             do { try LiveVolume(store).volume.end() }
@@ -181,7 +181,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// A store in profile `device` with files of `tmp` that are over their age on a day that has not been looked at.
+    /// Makes a volume in profile `device` with overaged files in `tmp`, on a day whose ageing has not run.
     private func withAgedFiles(_ kernel: FakeKernel, _ body: (LiveVolume) throws -> Void) throws {
         try withVolume(port: kernel) { live in
             _ = try live.volume.lookup("tmp", in: live.volume.root, caller: LiveVolume.caller)
@@ -196,7 +196,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// What is removed for its age has been announced only when the test says so.
+    /// Announcements of files removed for their age finish only when the test says so.
     @Test func lockingEndsWhileTmpIsLookedAt() throws {
         let kernel = FakeKernel(holdsAnnouncements: true)
         try withAgedFiles(kernel) { live in
@@ -223,7 +223,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// The end of the volume does not wait for it, and the next mount goes on.
+    /// The end of the volume does not wait for the removal, and the next mount resumes it.
     @Test func theEndInterruptsTheLookAtTmp() throws {
         let volume = Mutex<Volume?>(nil)
         let kernel = FakeKernel(on: .announcing) {

@@ -7,9 +7,9 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Reboots, and updates and removals of the app: what goes, what stays, and that none is left half done.
+/// Reboots, and updates and deletions of the app: which entries go, which stay, and that no work is left half done.
 struct DeviceWorkTests {
-    /// 2 blocks in tmp, 3 in Caches and 4 in Documents.
+    /// Makes 2 blocks in tmp, 3 in Caches and 4 in Documents.
     private func fill(_ live: LiveVolume) throws {
         try live.makeDirectory("tmp/d")
         try live.make("tmp/d/a", blocks: 2)
@@ -65,7 +65,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// Whatever is open or has attributes.
+    /// A deletion also removes open files, special files, and the attributes and mode of the container.
     @Test func aRemoval() throws {
         try withVolume { live in
             try fill(live)
@@ -113,7 +113,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// What the app has put in the place of a folder stays.
+    /// An entry that the app has put in a folder's place stays.
     @Test func aLaunchLeavesWhatIsThere() throws {
         try withVolume { live in
             try live.removeDirectory("tmp")
@@ -142,7 +142,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// A mount does not take over that the app runs.
+    /// The next mount does not take over a running app.
     @Test func theAppDoesNotOutliveTheMount() throws {
         try withStore { store in
             do {
@@ -155,7 +155,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// The container belongs to whom the store does, and is open, even if an attribute of it cannot be removed.
+    /// The container gets the store's owner and its usual mode, even if one of its attributes cannot be removed.
     @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
     func aDeletionGivesTheContainerBack() throws {
         try withVolume { live in
@@ -171,7 +171,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// Without the mark, a crash would leave half of it.
+    /// Without the mark, a crash would leave the work half done.
     @Test(arguments: [(ControlFile.deviceState, "reboot"), (.appState, "update"), (.appState, "delete")])
     func nothingGoesWhereTheMarkCannotBeSaved(file: ControlFile, command: String) throws {
         try withVolume { live in
@@ -191,10 +191,10 @@ struct DeviceWorkTests {
         }
     }
 
-    /// As a daemon leaves it that is killed before anything is removed.
+    /// Leaves the store as if the daemon had been killed before it removed anything.
     private func interrupt(_ live: LiveVolume) throws { try live.volume.store.removalNote.make() }
 
-    /// The daemon has ended after the mark was saved, and before anything or with everything gone.
+    /// The daemon has ended after it saved the mark, and before it removed anything.
     @Test(arguments: [DeviceWork.reboot, .update, .delete], [false, true])
     func theNextMountFinishesIt(work: DeviceWork, isMounted: Bool) throws {
         try withStore { store in
@@ -233,8 +233,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// Once the files are gone, device.json cannot be written any more: what is made afterwards stays, whatever happens
-    /// until the next mount.
+    /// Once the files are gone, device.json can no longer be written. Entries made afterwards stay, however the mount ends.
     @Test(
         arguments: [(ControlFile.deviceState, "reboot"), (.appState, "update"), (.appState, "delete")], [false, true])
     func whatIsMadeAfterwardsStays(command: (file: ControlFile, word: String), isKilled: Bool) throws {
@@ -244,7 +243,7 @@ struct DeviceWorkTests {
                 let live = try LiveVolume(store)
                 try fill(live)
                 before = live.volume.device
-                // The mark and the note of the removal: device.json and twice its directory.
+                // Three calls of fsync(2) save the mark and the removal note: one for device.json, two for its directory.
                 let outcome = SystemCallFaults(after: 3, of: .fsync, code: EIO, count: .max).during {
                     #expect(throws: Errno.ioError) { try live.command(command.file, command.word) }
                     #expect(!live.exists("tmp/d"))
@@ -271,8 +270,8 @@ struct DeviceWorkTests {
         }
     }
 
-    /// A work begins only when the mark of an earlier one is gone, whose end could not be saved: the note that files are
-    /// being removed is never found beside it.
+    /// New work first removes the mark of earlier work whose end could not be saved. So the note that files are being removed is
+    /// never found beside an old mark.
     @Test func theMarkOfAnEarlierWorkGoesFirst() throws {
         try withVolume { live in
             let first = SystemCallFaults(after: 3, of: .fsync, code: EIO, count: .max).during {
@@ -290,7 +289,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// As after one that was not interrupted, a folder that the app has removed stays away.
+    /// A folder that the app has removed stays away, as after work that was not interrupted.
     @Test(arguments: [DeviceWork.reboot, .update, .delete]) func onlyADeletionMakesFolders(work: DeviceWork) throws {
         try withStore { store in
             do {
@@ -303,7 +302,7 @@ struct DeviceWorkTests {
                 $0.unfinished = work
             }
             try interrupt(live)
-            // The mount makes what is missing before it finishes the work.
+            // The mount makes missing folders before it finishes the work.
             if live.exists("Library/Preferences") { try live.removeDirectory("Library/Preferences") }
             try live.volume.finishInterruptedWork()
             #expect(live.exists("Library/Preferences") == (work == .delete))
@@ -311,7 +310,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// A mount whose store keeps the mark is not used: the next one would make the change again.
+    /// A mount fails if its store keeps the mark, because the next mount would make the change again.
     @Test(arguments: [DeviceWork.reboot, .update, .delete])
     func anEndThatCannotBeSavedIsNoMount(work: DeviceWork) throws {
         try withStore { store in
@@ -329,7 +328,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// A store that is only read stays as it is.
+    /// A volume that is opened for reading leaves the store as it is.
     @Test func readingFinishesNothing() throws {
         try withStore { store in
             do {
@@ -349,7 +348,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// What cannot be removed is named, and the rest goes.
+    /// A deletion fails if an entry cannot be removed, but it removes the rest.
     @Test(.needsImmutableFiles) func aRemovalThatLeavesSomething() throws {
         try withVolume { live in
             try fill(live)
@@ -364,7 +363,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// A folder that cannot be made in time is made later, and the launch is counted as one that did not wait.
+    /// A folder that cannot be made in time is made later, and the launch counts as one that did not wait.
     @Test func aLaunchDoesNotWaitForAFolderThatIsHeld() throws {
         try withVolume(port: FakeKernel(folders: .late)) { live in
             try live.command(.appState, "delete")

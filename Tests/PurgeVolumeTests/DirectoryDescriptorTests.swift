@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// More directories in use than descriptors are kept for.
+/// More directories are in use than the volume keeps descriptors for.
 struct DirectoryDescriptorTests {
     @Test func aLookUpKeepsTheDescriptorThatItUses() throws {
         try withVolume { live in

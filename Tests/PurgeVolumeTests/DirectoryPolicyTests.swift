@@ -7,7 +7,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Policies of directories in a volume: ages by the clock, sizes by writes, over a remount, and what can be asked of all.
+/// Directory policies in a volume: ages by the clock, sizes by writes, a remount, and commands for all policies.
 struct DirectoryPolicyTests {
     private static let day: Int64 = 86400
 
@@ -15,10 +15,10 @@ struct DirectoryPolicyTests {
         try Files.names(in: live.stored(folder)).sorted()
     }
 
-    /// What the volume's thread would do.
+    /// Purges as the volume's thread does.
     private func enforce(_ live: LiveVolume) { while live.volume.policies.enforceOnce() {} }
 
-    /// 64 blocks, and Documents/d.
+    /// Makes a volume of 64 blocks with Documents/d.
     private func withDirectory(_ body: (LiveVolume) throws -> Void) throws {
         try withVolume { live in
             try live.makeDirectory("Documents/d")
@@ -49,7 +49,7 @@ struct DirectoryPolicyTests {
         }
     }
 
-    /// To the second: the file's creation is read, and the check is made at moments around its age.
+    /// The checks are made at moments around the file's age, which are computed from its creation, exact to the second.
     @Test func aSecondBeforeAtAndASecondAfter() throws {
         for (offset, isGone) in [(Int64(-1), false), (0, true), (1, true)] {
             try withDirectory { live in
@@ -86,7 +86,7 @@ struct DirectoryPolicyTests {
         }
     }
 
-    /// Creation stays over a mount, a write, a rename, and an advance of the clock before and after.
+    /// Creation survives a remount, a write, a rename, and advances of the clock before and after.
     @Test func creationStays() throws {
         try withStore { store in
             let live = try LiveVolume(store)
@@ -95,7 +95,7 @@ struct DirectoryPolicyTests {
             try live.make("Documents/d/f", blocks: 1)
             let creation = try live.node("Documents/d/f").creation
             let shown = try #require(try live.times("Documents/d/f").birth)
-            // The app sees it in real time, which the device's is five days ahead of.
+            // The app sees real time, and the device's clock is five days ahead of it.
             #expect(shown.advanced(by: TimeSpan(seconds: 5 * Self.day)) == creation)
             try live.advance(days: 2)
             let handle = try live.open("Documents/d/f")
@@ -128,7 +128,7 @@ struct DirectoryPolicyTests {
             #expect(try files(live) == ["5", "6", "7", "8"])
             #expect(try live.events(.purge).map(\.path) == (1...4).map { "Documents/d/\($0)" })
             #expect(try live.events(.purge).allSatisfy { $0.reason == "policySize" && $0.trigger == .policy })
-            // Overwriting needs no blocks, and the next ones do not reach it.
+            // Overwriting needs no blocks, and the two new blocks do not reach the limit.
             try live.write(handle, at: 0, 3 * 4096)
             enforce(live)
             live.volume.close(handle)
@@ -136,7 +136,7 @@ struct DirectoryPolicyTests {
         }
     }
 
-    /// What has less than the limit does not set it off, whatever the block that reaches it belongs to.
+    /// The policy acts only once use reaches the limit, whichever file gets the last block.
     @Test(arguments: [(7, false), (8, true), (9, true)]) func aroundTheLimit(blocks: Int, goes: Bool) throws {
         try withDirectory { live in
             try live.set("sizeLimit", of: "Documents/d", to: "\(8 * 4096)")
@@ -164,7 +164,7 @@ struct DirectoryPolicyTests {
             #expect(try files(live) == ["2", "3", "5", "6"])
             live.volume.close(handles[4])
             enforce(live)
-            // Below the limit, what is closed stays.
+            // Below the limit, a closed file stays.
             for at in [1, 2, 5] { live.volume.close(handles[at]) }
             enforce(live)
             #expect(try files(live) == ["2", "3", "6"])
@@ -289,7 +289,7 @@ struct DirectoryPolicyTests {
         }
     }
 
-    /// A command that needs no mount, on a store that no daemon holds.
+    /// A command works without a mount, on a store that no daemon holds.
     @Test func anUnmountedStoreIsCheckedInPlace() throws {
         try withStore { store in
             do {
@@ -308,7 +308,7 @@ struct DirectoryPolicyTests {
         }
     }
 
-    /// Files of tmp go first, and count for a policy above both: what the rest is taken for was settled when it began.
+    /// Files of tmp go first, and count for the root's policy. The reason for the other files is settled when the purge begins.
     @Test func aLargePurgeTakesWhatItsPlanSays() throws {
         func small(_ settings: inout Device) {
             settings.total = ByteCount(blocks: 2048)
@@ -344,9 +344,9 @@ struct DirectoryPolicyTests {
         }
     }
 
-    // Programs that reach a limit again each time that files have gone.
+    // A program reaches the limit again each time that files have gone.
 
-    /// 8 blocks at most are in Documents/d, and as soon as some of them are about to go, it is filled again.
+    /// Limits Documents/d to 8 blocks, and fills it again as soon as a purge begins to take some of them.
     private func withRefills(_ body: (LiveVolume, Refills) throws -> Void) throws {
         let refills = Refills()
         try withVolume(port: FakeKernel(on: .slowWork) { refills.make() }) { live in
@@ -386,7 +386,7 @@ struct DirectoryPolicyTests {
     }
 }
 
-/// Fills a directory as often as it is called, up to a number.
+/// Fills a directory at each call, up to a number of calls.
 private final class Refills: Sendable {
     static let most = 1000
     let live = Mutex<LiveVolume?>(nil)

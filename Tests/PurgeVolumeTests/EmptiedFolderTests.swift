@@ -7,7 +7,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// What a reboot does to `tmp`: everything in it goes.
+/// A reboot removes everything in `tmp`.
 struct EmptiedFolderTests {
     private func empty(_ live: LiveVolume) {
         let folder = EmptiedFolder(core: live.volume.core, work: .reboot, pid: LiveVolume.tid)
@@ -43,7 +43,7 @@ struct EmptiedFolderTests {
         }
     }
 
-    /// The event has the tier of the name that goes, also of a file that has one in a more durable place.
+    /// The event has the tier of the removed name, even if the file has a name in a more durable place.
     @Test(arguments: [true, false]) func theTierOfTheNameThatGoes(byReset: Bool) throws {
         try withVolume { live in
             try live.make("Documents/a", blocks: 1)
@@ -61,7 +61,7 @@ struct EmptiedFolderTests {
         }
     }
 
-    /// It is charged until its last close, and its data can be read until then.
+    /// An open file is charged until its last close, and its data stays accessible until then.
     @Test func whatIsOpenGoesToo() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 2)
@@ -79,7 +79,7 @@ struct EmptiedFolderTests {
         }
     }
 
-    /// Calls by descriptor, and links of it to elsewhere, find it before or after, but always.
+    /// A call by descriptor, or a link to elsewhere, comes before or after the removal, but always finds the file.
     @Test func whatIsOpenCanBeChangedMeanwhile() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 2)
@@ -100,7 +100,7 @@ struct EmptiedFolderTests {
                         }.announced()
                     } catch { errors.withLock { $0.append(error) } }
                 }
-                // It must not get on before the file has gone.
+                // The call must wait until the file is gone.
                 _ = isDone.wait(while: seen, milliseconds: 200)
             }
             let outcome = SystemCallFaults.running(start, before: .unlinkat) { empty(live) }
@@ -135,7 +135,7 @@ struct EmptiedFolderTests {
         }
     }
 
-    /// The rest goes nevertheless, and the next time that too.
+    /// A failure does not stop the removal of the rest, and the next attempt removes the file.
     @Test func whatCannotBeRemovedStays() throws {
         let kernel = FakeKernel()
         try withVolume(port: kernel) { live in

@@ -68,7 +68,7 @@ struct EventLogTests {
         }
     }
 
-    /// What is remembered about refused files is bounded; refusals without an event of their own are counted.
+    /// The log remembers a bounded number of refused files, and counts refusals without an event of their own.
     @Test func refusalsOfVeryManyFilesAreToldAsANumber() throws {
         try withLog { (log, path) throws in
             let files = 50_000
@@ -82,7 +82,7 @@ struct EventLogTests {
         }
     }
 
-    /// A page fault that is refused may be repeated by the kernel without end.
+    /// The kernel may repeat a refused page fault without end.
     @Test func protectionDeniedVeryOftenIsToldAsANumber() throws {
         try withLog { (log, path) throws in
             let denials = 50_000
@@ -128,7 +128,7 @@ struct EventLogTests {
         }
     }
 
-    /// Memory for a journal that cannot be written is bounded; what was dropped is recorded once it can be written.
+    /// The log keeps a bounded number of events for a journal that cannot be written, and later records how many it dropped.
     @Test func aJournalThatCannotBeWrittenForLong() throws {
         try withLog { (log, path) throws in
             let limit = EventLog.unwrittenEvents
@@ -165,7 +165,7 @@ struct EventLogTests {
         }
     }
 
-    /// Also those of files that were passed over: a text that SQLite does not take would look like damage.
+    /// Paths of skipped files are shortened too, because a text that SQLite does not take would look like damage.
     @Test func longPathsOfWhatWasPassedOver() throws {
         try withLog { (log, path) throws in
             let control = String(repeating: "\u{1}", count: 300_000)
@@ -208,7 +208,7 @@ struct EventLogTests {
         }
     }
 
-    /// 1 MiB behind, a reader loses the oldest events, and is told how many.
+    /// A reader that is 1 MiB behind loses the oldest events, and learns how many.
     @Test func aReaderThatIsTooSlowIsTold() throws {
         try withLog { (log, _) throws in
             let reader = log.addReader()
@@ -228,7 +228,7 @@ struct EventLogTests {
         }
     }
 
-    /// A line that was begun is read to its end, then the record stands where the events are missing.
+    /// A reader finishes the line that it has begun; then a `dropped` record stands for the missing events.
     @Test func droppedStandsBetweenWholeLines() throws {
         try withLog { (log, _) throws in
             let reader = log.addReader()
@@ -243,7 +243,7 @@ struct EventLogTests {
         }
     }
 
-    /// What a reader misses at its end are only the events before that.
+    /// A reader that is removed misses only events from before its removal.
     @Test func droppedAtTheEnd() throws {
         try withLog { (log, _) throws in
             let (reader, other) = (log.addReader(), log.addReader())
@@ -257,7 +257,7 @@ struct EventLogTests {
         }
     }
 
-    /// A reader that comes late misses nothing that was before it.
+    /// Events from before a reader was added do not count as missed.
     @Test func aLaterReaderMissesOnlyWhatCameAfterIt() throws {
         try withLog { (log, _) throws in
             log.append((0..<5).map { event("\($0)") })
@@ -269,7 +269,7 @@ struct EventLogTests {
         }
     }
 
-    /// All readers share what they have not read.
+    /// All readers share the memory for unread events.
     @Test func readersThatNeverReadCostNothing() throws {
         try withLog { (log, _) throws in
             func memory() throws -> Int {

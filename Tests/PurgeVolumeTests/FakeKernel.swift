@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import PurgeVolume
 
-/// The kernel of a volume that is not mounted: it notes what it is told, and does what a test has it do meanwhile.
+/// The kernel of a volume that is not mounted: it records the calls to it, and runs a test's code during them.
 final class FakeKernel: KernelPort {
     enum Call: Hashable { case slowWork, announcing, forgetting, dropping }
 
@@ -35,7 +35,7 @@ final class FakeKernel: KernelPort {
         (self.announcer, self.folders) = (announcer, folders)
     }
 
-    /// The same, with something that happens during each call of one kind.
+    /// Makes a kernel that runs `body` during each call of one kind.
     convenience init(on call: Call, announcer: pid_t = 0, _ body: @escaping @Sendable () -> Void) {
         self.init(announcer: announcer)
         meanwhile(call, body)
@@ -71,12 +71,12 @@ final class FakeKernel: KernelPort {
     func report(_ error: StoreError) { state.withLock { $0.reports.append(error) } }
 }
 
-// What it was told.
+// The recorded calls.
 extension FakeKernel {
     var announcements: Int { state.withLock { $0.announcements } }
-    /// How many of them have not been made.
+    /// The number of announcements that have not finished.
     var unfinished: Int { state.withLock { $0.unfinished.count } }
-    /// The kernel knows of them.
+    /// Finishes the announcements, as the kernel does when it has learned of them.
     func finish() {
         let all = state.withLock { state in
             defer { state.unfinished = [] }
@@ -84,14 +84,14 @@ extension FakeKernel {
         }
         for announcement in all { announcement.finish() }
     }
-    /// The paths that were announced, of folders or of anything else.
+    /// Returns the announced paths, either of folders or of all other entries.
     func removed(folders: Bool) -> [String] {
         state.withLock { $0.removed.filter { $0.isFolder == folders }.map(\.path).sorted() }
     }
 
     var forgotten: [UInt64] { state.withLock { $0.forgotten } }
     var dropped: [UInt64] { state.withLock { $0.dropped } }
-    /// What was dropped since the last time.
+    /// Returns the files whose pages were dropped since the last call.
     func takeDropped() -> [UInt64] {
         state.withLock { state in
             defer { state.dropped = [] }

@@ -9,14 +9,14 @@ import Testing
 
 @testable import PurgeVolume
 
-/// The times of files that an app sees after the clock was advanced.
+/// File times as an app sees them after an advance of the clock.
 struct FileTimeTests {
     private static let day: Int64 = 86400
     private static let places = [
         "Documents/file", "Documents/folder", "Documents/link", "Documents/fifo", "Documents", "",
     ]
 
-    /// One of each kind.
+    /// Makes one entry of each kind.
     private func fill(_ live: LiveVolume) throws {
         try live.make("Documents/file", blocks: 1)
         try live.makeDirectory("Documents/folder")
@@ -71,7 +71,7 @@ struct FileTimeTests {
             let new = try live.times("Documents/new")
             #expect(new.modification > moment && new.change > moment && new.access > moment)
             #expect(try #require(new.birth) > Instant(nanoseconds: System.now() - 1_000_000_000))
-            // What happens to an old file is new, too; the rest of it is not.
+            // A change of an old file is new, too; its other times are not.
             let old = try live.times("Documents/file")
             try live.change(try live.node("Documents/file"), nil) { $0.mode = 0o600 }
             let changed = try live.times("Documents/file")
@@ -83,8 +83,8 @@ struct FileTimeTests {
         }
     }
 
-    /// Files that are finished before the command is given age, and those begun after it do not, however close they are:
-    /// stamps of file systems stand still for some milliseconds.
+    /// A file that is finished before the advance gets older, and a file that is begun after it does not. They may be very close,
+    /// because file systems' stamps stand still for some milliseconds.
     @Test func noFileIsOnTheWrongSide() throws {
         try withVolume(settings: { $0.total = ByteCount(blocks: 100_000) }) { live in
             var expected: [LiveVolume.Times] = []
@@ -109,7 +109,8 @@ struct FileTimeTests {
         }
     }
 
-    /// What is open is found when its attributes are to be forgotten; other things without a name are not.
+    /// Attributes of open files without a name may be cached, because an advance finds these files. Other entries without a name
+    /// are not found, and so not cached.
     @Test func whatHasNoNameIsCachedWhileItIsOpen() throws {
         let kernel = FakeKernel()
         try withVolume(port: kernel) { live in
@@ -128,7 +129,7 @@ struct FileTimeTests {
             #expect(try !live.volume.attributes(of: folder).mayBeCached)
             try live.advance(days: 1)
             #expect(try live.times(of: handle.node) == before.older(by: Self.day))
-            // Once before and once after the advance has been saved.
+            // The kernel forgets attributes before the advance is saved, and again afterwards.
             let told = kernel.forgotten
             for node in [handle.node, temporary.node] {
                 #expect(told.filter { $0 == node.address }.count == 2)
@@ -157,7 +158,7 @@ struct FileTimeTests {
         }
     }
 
-    /// The control files are not the app's.
+    /// Control files are not the app's.
     @Test func controlFilesDoNotAge() throws {
         try withVolume(settings: { $0.clock = 1000 * Self.day }) { live in
             let control = try live.node(".purgefs")
@@ -168,7 +169,7 @@ struct FileTimeTests {
         }
     }
 
-    /// Nothing in the store is rewritten.
+    /// An advance rewrites nothing in the store.
     @Test func theStoreKeepsItsStamps() throws {
         try withVolume { live in
             try fill(live)

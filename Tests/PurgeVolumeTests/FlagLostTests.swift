@@ -6,9 +6,9 @@ import Testing
 
 @testable import PurgeVolume
 
-/// A file with a flag of its own is replaced by a rename over it (docs/CONTROL.md, events).
+/// A rename replaces a file that has a flag of its own (docs/CONTROL.md, events).
 struct FlagLostTests {
-    /// `Documents/old` with these flags is replaced by a new file with those; what is said to be lost.
+    /// Replaces `Documents/old`, with the flags `old`, by a file with the flags `new`, and returns the flags reported lost.
     private func lost(
         _ old: [String: String], _ new: [String: String] = [:], folder: [String: String] = [:],
         _ replace: (LiveVolume) throws -> Void = { try $0.rename("Documents/new", "Documents/old") }
@@ -41,16 +41,16 @@ struct FlagLostTests {
         #expect(try lost(["isExcludedFromBackup": "1"], ["isExcludedFromBackup": "1"]).isEmpty)
         #expect(try lost(["isExcludedFromBackup": "1"], folder: ["isExcludedFromBackup": "1"]).isEmpty)
         #expect(try lost(["isPurgeable": "medium"], folder: ["isPurgeable": "medium"]).isEmpty)
-        // A flag of another strength is another one.
+        // A mark of another urgency is another flag.
         #expect(try lost(["isPurgeable": "medium"], ["isPurgeable": "low"]) == ["isPurgeable=medium"])
-        // It goes with the file, or the name goes with it.
+        // The old file is removed, renamed or exchanged, but not replaced.
         #expect(try lost(["isExcludedFromBackup": "1"]) { try $0.unlink("Documents/old") }.isEmpty)
         #expect(try lost(["isExcludedFromBackup": "1"]) { try $0.rename("Documents/old", "Documents/moved") }.isEmpty)
         #expect(
             try lost(["isExcludedFromBackup": "1"]) {
                 try $0.rename("Documents/new", "Documents/old", flags: System.renameExchange)
             }.isEmpty)
-        // Two names of one file: rename(2) does nothing.
+        // rename(2) of one name of a file onto another does nothing.
         #expect(
             try lost(["isExcludedFromBackup": "1"]) {
                 try $0.unlink("Documents/new")

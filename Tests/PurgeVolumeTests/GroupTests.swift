@@ -11,7 +11,7 @@ import Testing
 struct GroupTests {
     private func purged(_ live: LiveVolume) throws -> [String?] { try live.events(.purge).map(\.path) }
 
-    /// A volume of 2000 blocks in which `Library/Caches/g` is a group of 700 files of a block.
+    /// Makes a volume of 2000 blocks in which `Library/Caches/g` is a group of 700 files with one block each.
     private func withLargeGroup(_ body: (LiveVolume) throws -> Void) throws {
         try withVolume(settings: { settings in
             settings.total = ByteCount(blocks: 2000)
@@ -37,7 +37,7 @@ struct GroupTests {
         #expect(try live.scannedBlocks() == live.used)
     }
 
-    /// A plan looks at the files that it has found after it has let go of the lock.
+    /// A plan looks at its files after it has released the lock.
     @Test func aGroupThatHasBecomeEmptyBelongsToNothing() throws {
         try withVolume { live in
             for (name, end) in [
@@ -66,7 +66,7 @@ struct GroupTests {
         try withLargeGroup { live in
             let handle = try live.create("Documents/f")
             defer { live.volume.close(handle) }
-            try live.allocate(handle, 0, 0, 1300 * 4096)  // 1299 are free
+            try live.allocate(handle, 0, 0, 1300 * 4096)  // 1299 blocks are free
             try expectWholeGroup(live, trigger: .importantWrite)
             #expect(live.used == 1301)
         }
@@ -109,7 +109,7 @@ struct GroupTests {
         }
     }
 
-    /// What cannot help is put back, and the group is as it was.
+    /// A write that cannot get enough room puts the victims back, and leaves the group as it was.
     @Test func aWriteThatFindsTooLittle() throws {
         try withLargeGroup { live in
             let handle = try live.create("Documents/f")
@@ -118,13 +118,13 @@ struct GroupTests {
             #expect(throws: Errno.noSpace) { try live.allocate(handle, 0, 0, 2000 * 4096) }
             live.volume.close(open)
             #expect(try purged(live).isEmpty && live.used == 701)
-            // "0" was just used, and with it the group.
+            // Opening "0" was a use of the whole group.
             try live.allocate(handle, 0, 0, 1300 * 4096)
             #expect(try purged(live) == ["Library/Caches/other"])
         }
     }
 
-    /// Files that are used while a group is purged stay.
+    /// Files that are used during the purge of their group stay.
     @Test func whatIsUsedMeanwhileStays() throws {
         let moment = Moment()
         let kernel = FakeKernel(on: .slowWork) { moment.come() }
@@ -142,7 +142,7 @@ struct GroupTests {
         }
     }
 
-    /// A use counts for all of the group at once, also that of a file which stays open.
+    /// A use counts for the whole group at once, even if the file stays open.
     @Test func usesOfOpenFiles() throws {
         try withVolume { live in
             try live.makeDirectory("tmp/g")
@@ -157,7 +157,7 @@ struct GroupTests {
             live.volume.close(writer)
             live.volume.close(handle)
             try live.unlink("tmp/g/a")
-            // Its use stays that of the group.
+            // The group keeps the use of the removed file.
             try live.make("tmp/e", blocks: 1)
             for _ in 0..<2 { try live.command(.storageReclaim, "4096") }
             #expect(try purged(live) == ["tmp/c", "tmp/d", "tmp/g/b"])
@@ -173,7 +173,7 @@ struct GroupTests {
             try live.set("purgeGroup", of: "tmp/g", to: "1")
             #expect(try live.events(.mark).map(\.reason) == ["purgeGroup=1"])
             for name in ["a", "b"] { try live.make("tmp/g/\(name)", blocks: 1) }
-            // As the next mount finds it.
+            // A scan, as at the next mount, finds the group.
             let next = try live.scanned()
             let plan = PurgeSelections(core: next.core).plan(.bytes(ByteCount(1)), below: Array("tmp/g".utf8))
             #expect(plan.victims.map { String(decoding: $0.file.path, as: UTF8.self) } == ["tmp/g/a", "tmp/g/b"])
@@ -184,7 +184,7 @@ struct GroupTests {
         }
     }
 
-    /// A folder that is moved into a group, or out of it.
+    /// One folder leaves a group, and another enters it.
     @Test func movedFolders() throws {
         try withVolume { live in
             for folder in ["tmp/g", "tmp/g/in", "tmp/out"] { try live.makeDirectory(folder) }

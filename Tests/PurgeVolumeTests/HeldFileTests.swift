@@ -8,7 +8,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Files whose names or attributes are being changed: they count as before, and a call that needs them waits.
+/// Held files, whose names or attributes are changing: they count as before, and a call that needs them waits.
 struct HeldFileTests {
     private func held(_ live: LiveVolume, _ name: String) throws -> Node {
         let key = name.withCString { Name($0) }
@@ -49,7 +49,7 @@ struct HeldFileTests {
                 }.announced()
                 isDone.add()
             }
-            // what is not held is found at once, and leaves the write where it is
+            // A folder is not purgeable, so holding and releasing it does not wake the write.
             for _ in 0..<20 {
                 let folder = try volume.lookups.heldEntry(Name("tmp"), in: volume.root)
                 volume.access.unhold(try #require(folder))
@@ -62,7 +62,7 @@ struct HeldFileTests {
         }
     }
 
-    /// A write that waits in vain is refused as any other.
+    /// A write that waits in vain is refused like any other.
     @Test func aRefusalAfterTheWaitIsRecorded() throws {
         try withVolume(patience: 50) { live in
             try live.make("tmp/a", blocks: 64)
@@ -79,7 +79,7 @@ struct HeldFileTests {
         }
     }
 
-    /// A file that is held does not stop a purge of the others, and the next purge finds it.
+    /// A held file does not stop a purge of the others, and the next purge finds it.
     @Test func othersGoMeanwhile() throws {
         try withVolume { live in
             for name in ["a", "b"] { try live.make("tmp/\(name)", blocks: 32) }
@@ -133,7 +133,7 @@ struct LargePurgeTests {
         }
     }
 
-    /// Those that are chosen go back when the rest of what was promised has been opened meanwhile.
+    /// The chosen files are put back if the rest of the promised files is opened meanwhile.
     @Test func whatWasChosenIsPutBack() throws {
         try withVolume(settings: Self.settings) { live in
             for number in 0..<2000 { try live.make("tmp/\(number)", blocks: 1) }
@@ -145,7 +145,7 @@ struct LargePurgeTests {
                 try volume.purger.makingRoom(for: last, &purge) { (purge, state) throws(Errno) -> Int? in
                     guard state.capacity.important >= ByteCount(blocks: 2000) else { throw .noSpace }
                     if state.untoldPurges.underWay.count == 1, !isOpened {
-                        // as if an open had come in between two steps
+                        // An open comes in between two steps.
                         state.tree.open(last)
                         isOpened = true
                     }

@@ -2,7 +2,7 @@ import Glibc
 import Support
 import Testing
 
-/// Files that cannot be removed from the store or changed: the immutable flag of ext4 and others.
+/// Files in the store that nobody can change or remove, by the immutable flag of ext4 and others.
 enum Immutable {
     static let isPossible: Bool = {
         do {

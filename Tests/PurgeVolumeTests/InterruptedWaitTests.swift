@@ -4,9 +4,9 @@ import Support
 import Synchronization
 import Testing
 
-/// Waits with a limit, in a thread that is interrupted all the time.
+/// Waits with a limit, in a thread that signals interrupt all the time.
 struct InterruptedWaitTests {
-    /// Runs `body` in a thread of its own, which gets a signal more often than the wait is long.
+    /// Runs `body` in a thread of its own, which gets signals at much shorter intervals than the wait.
     private func interrupted(_ body: @escaping @Sendable () throws -> Void) throws {
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { _ in }
@@ -19,7 +19,7 @@ struct InterruptedWaitTests {
             isDone.add()
         }
         try eventually(within: 20, "an end of the wait") {
-            // it cannot be gone before it is joined
+            // The thread exists until it is joined.
             if let thread = waiting.withLock({ $0 }) { pthread_kill(thread, SIGURG) }
             return isDone.value > 0
         }

@@ -8,13 +8,13 @@ import Testing
 
 @testable import PurgeVolume
 
-/// What is said about a journal that cannot be used as it should be.
+/// Reports about a journal that fails or is damaged.
 struct JournalReportTests {
     private func sql(_ path: String, _ text: String) throws -> String {
         try Program.run("sqlite3", "\(path)/journal.sqlite", text).succeeded()
     }
 
-    /// Once, also while there are no events to write.
+    /// A failure is reported once, even while there are no events to write.
     @Test func aFailureIsSaidOnce() throws {
         let kernel = FakeKernel()
         try withStore { path in
@@ -37,7 +37,7 @@ struct JournalReportTests {
                 #expect(rounds(5) == Array(repeating: false, count: 5))
                 #expect(kernel.reports.count == time)
                 try rename("hidden", "last_uses")
-                // It is said again when it happens again.
+                // A new failure is reported again.
                 #expect(rounds(2) == [true, true])
             }
             #expect(kernel.reports.allSatisfy { $0.what.hasPrefix("the journal failed") })
@@ -45,7 +45,7 @@ struct JournalReportTests {
         }
     }
 
-    /// Damage that is only found when the last uses are written at the end.
+    /// The volume finds some damage only when it writes the last uses at its end.
     @Test func damageThatTheEndFinds() throws {
         let kernel = FakeKernel()
         try withStore { path in
@@ -59,7 +59,7 @@ struct JournalReportTests {
             _ = try [UInt8](repeating: 0xA5, count: 4096).withUnsafeBytes {
                 try System.pwrite(file.raw, $0, offset: (page - 1) * 4096)
             }
-            // So that the connection reads it again.
+            // Makes the connection read the page again.
             _ = try sql(path, "PRAGMA schema_version = 99")
             live.volume.close(try live.open("tmp/a"))
             #expect(live.volume.end() == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// The journal tells of a mount that has not ended with an unmount, and of no other.
+/// In the journal, only a mount that did not end with an unmount may look unfinished.
 struct LastMountTests {
     @Test func recordingEndsAndBeginsAgain() throws {
         try withStore { path in
@@ -20,7 +20,7 @@ struct LastMountTests {
             }
             let large = ByteCount(64 << 20)
             #expect(try mount(large, then: .zero).filter { $0 != .capacity } == [.mount, .unmount])
-            // One that records nothing from its beginning on is not told of at all.
+            // A mount that records nothing from its beginning leaves no event at all.
             #expect(try mount(.zero).filter { $0 != .capacity } == [.mount, .unmount])
             let told = try mount(large).filter { $0 != .capacity }
             #expect(told == [.mount, .unmount, .mount, .unmount])

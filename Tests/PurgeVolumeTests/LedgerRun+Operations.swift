@@ -5,7 +5,7 @@ import Support
 @testable import PurgeVolume
 
 extension LedgerRun {
-    /// One operation, chosen at random; one that makes no sense at the moment does nothing.
+    /// Performs one random operation, or nothing if the operation makes no sense at the moment.
     func step() throws {
         switch random.below(100) {
         case ..<12: try create()
@@ -61,7 +61,7 @@ extension LedgerRun {
     private func write() throws {
         guard let open = someOpen else { return }
         let (offset, isMapped) = (someOffset(), random.chance(10))
-        // If a larger write-back is refused, the pages in place are still written.
+        // A refused write-back of several pages still writes the pages in place.
         let length = isMapped ? Int64(1 + random.below(4096)) : someLength()
         lastOperation = "write of \(length) at \(offset) to \(model.names(open.id)), mapped: \(isMapped)"
         let expected = model.write(open.id, at: offset, count: length, isMapped: isMapped)
@@ -71,8 +71,7 @@ extension LedgerRun {
         try compare(done, expected)
     }
 
-    /// One that fails, or does less than it may, where nothing has to be purged for it: the room
-    /// that it did not use is free again.
+    /// Makes a write that fails, or writes less than it may, and that needs no purge. The room that it did not use is free again.
     private func writeBadly() throws {
         guard let open = someOpen else { return }
         let (offset, length) = (someOffset(), someLength())

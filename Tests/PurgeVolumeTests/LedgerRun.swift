@@ -5,7 +5,7 @@ import Support
 
 @testable import PurgeVolume
 
-/// Random operations on a volume and on a model that knows nothing of the code, and a comparison of the two.
+/// A run of random operations on a volume and on a model that shares no code with it, with comparisons of the two.
 final class LedgerRun: LedgerWalk {
     struct Open {
         let id: ReferenceLedger.FileID
@@ -21,7 +21,7 @@ final class LedgerRun: LedgerWalk {
     var lastOperation = "none"
     let hasPressure: Bool
 
-    /// With pressure the volume's threads run and thresholds are set; without, neither.
+    /// Makes a run. With pressure the volume's threads run and thresholds are set; without it, neither.
     init(_ storePath: String, seed: UInt64, hasPressure: Bool) throws {
         self.hasPressure = hasPressure
         random = SeededGenerator(seed: seed)
@@ -39,7 +39,7 @@ final class LedgerRun: LedgerWalk {
         )
     }
 
-    /// What the background does is over, here and in the model.
+    /// Waits for purging in the background, and does the same purge in the model.
     func settle() {
         guard hasPressure else { return }
         live.volume.reclaimer.awaitPressure()
@@ -52,7 +52,7 @@ final class LedgerRun: LedgerWalk {
         live.volume.end()
     }
 
-    /// The next mount finds the same.
+    /// Mounts again, and checks that the next mount finds the same.
     func remount(_ step: Int) throws {
         lastOperation = "a remount"
         for open in opened {
@@ -72,7 +72,7 @@ final class LedgerRun: LedgerWalk {
     }
 }
 
-// What must hold after each operation.
+// Checks after each operation.
 extension LedgerRun {
     private func fail(_ step: Int, _ what: String) -> TestFailure {
         TestFailure("step \(step), after \(lastOperation): \(what)")
@@ -98,7 +98,7 @@ extension LedgerRun {
         }
     }
 
-    /// A scan of the store finds what the ledger says, unlinked files left out.
+    /// Checks that a scan of the store finds the numbers of the ledger, except for unlinked files.
     func checkScan(_ step: Int) throws {
         let scanned = try live.scanned().status()
         let expected = model.used - model.unlinkedBytes
@@ -113,7 +113,7 @@ extension LedgerRun {
         }
     }
 
-    /// What would go, in its order: place, urgency, last use, size, path.
+    /// Checks the plan of a purge in its order: place, urgency, last use, size, path.
     func checkOrder(_ step: Int) throws {
         let plan = live.volume.selections.plan(.all).victims.map {
             "\(String(decoding: $0.file.path, as: UTF8.self)) \($0.reason) \($0.bytes.bytes)"

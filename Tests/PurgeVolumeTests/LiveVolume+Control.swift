@@ -6,11 +6,11 @@ import Support
 @testable import PurgeVolume
 
 extension LiveVolume {
-    /// One write(2) to a control file.
+    /// Writes a command to a control file with one write(2).
     func command(_ file: ControlFile, _ text: String) throws(Errno) {
         try volume.controlFiles.write(ControlHandle(file: file, reader: nil), Array(text.utf8), pid: Self.tid)
     }
-    /// A number of a control file.
+    /// Returns the number in a control file.
     func bytes(_ file: ControlFile) throws -> Int64 {
         let text = volume.controlFiles.text(of: file)
         guard let number = Int64(text.dropLast()), text.hasSuffix("\n") else { throw TestFailure("\(file): \(text)") }
@@ -20,7 +20,7 @@ extension LiveVolume {
 
     var used: Int64 { volume.status().storage.used.bytes / 4096 }
 
-    /// All that the model has too.
+    /// The numbers that the model has, too.
     var numbers: ReferenceLedger.Numbers {
         let status = volume.status()
         func usage(_ usage: StatusReport.Usage) -> ReferenceLedger.Usage {
@@ -35,20 +35,20 @@ extension LiveVolume {
             persistent: usage(status.tiers.persistent))
     }
 
-    /// All that the journal holds once everything has been flushed.
+    /// Flushes the journal, and returns all its events.
     func journal() throws -> [Event] {
         volume.events.flush()
         return try JournalReader(storePath: storePath).events()
     }
 
-    /// What the journal holds once everything has been flushed.
+    /// Flushes the journal, and returns its events of one type.
     func events(_ type: EventType) throws -> [Event] {
         volume.events.flush()
         return try JournalReader(storePath: storePath).events(.init(types: [type]))
     }
 }
 
-/// Gives `body` the path of a store that is not there yet, and removes it afterwards.
+/// Gives `body` the path of a store that does not exist yet, and removes the store afterwards.
 func withStore<R>(_ body: (String) throws -> R) throws -> R {
     try Scratch.with("volume") { try body($0.path + "/store") }
 }
@@ -62,12 +62,12 @@ func withVolume<R>(
 }
 
 extension LiveVolume {
-    /// A volume that has just scanned the same store, as the next mount would.
+    /// Returns a volume that has just scanned the same store, as the next mount would.
     func scanned() throws -> Volume {
         try Volume(
             store: volume.store, device: volume.device, journal: volume.keeper.journal, mountpoint: nil,
             port: NoKernel())
     }
-    /// Charged blocks that a scan of the store finds.
+    /// Returns the charged blocks that a scan of the store finds.
     func scannedBlocks() throws -> Int64 { try scanned().status().storage.used.bytes / 4096 }
 }

@@ -7,7 +7,7 @@ import Support
 @testable import PurgeVolume
 
 extension LiveVolume {
-    /// What an app sees of a file.
+    /// A file's times as an app sees them.
     struct Times: Equatable {
         var access: FileTime
         var modification: FileTime
@@ -32,7 +32,7 @@ extension LiveVolume {
             change: FileTime(status.st_ctim), birth: attributes.birth)
     }
 
-    /// The same of the file in the store.
+    /// Returns the times of the file in the store.
     func storedTimes(_ path: String) throws -> Times {
         let status = try Files.status(stored(path))
         return Times(
@@ -46,7 +46,7 @@ extension LiveVolume {
             .clock(TimeSpan(seconds: seconds)), as: "+\(seconds)s", by: Self.tid)
     }
 
-    /// utimensat(2); nil leaves a time as it is.
+    /// Sets times as utimensat(2) does; nil leaves a time as it is.
     func setTimes(_ path: String, access: FileTime? = nil, modification: FileTime? = nil) throws(Errno) {
         try change(try node(path), nil) {
             $0.accessTime = access.map(Self.kernelTime)

@@ -7,19 +7,19 @@ import Support
 
 @testable import PurgeVolume
 
-/// A volume over a store of its own, without FUSE: calls by path, as the kernel would make them.
+/// A volume over a store of its own, without FUSE. Its calls take paths, and do what the kernel would.
 final class LiveVolume: Sendable {
     let volume: Volume
     let storePath: String
     static let block = 4096
 
-    /// 64 blocks without thresholds, unless `settings` says otherwise.
+    /// Sets up a device of 64 blocks without thresholds, the default of `settings`.
     static func small(_ settings: inout Device) {
         settings.total = ByteCount(blocks: 64)
         settings.thresholds = .off
     }
 
-    /// Opens a store, or makes it: its settings are as they were saved, changed by `settings`.
+    /// Opens or makes a store, and applies `settings` to its saved settings.
     convenience init(
         _ storePath: String, port: any KernelPort = NoKernel(), patience: Int64 = Volume.patience,
         replacesJournal: Bool = false, settings change: (inout Device) -> Void = small
@@ -31,7 +31,7 @@ final class LiveVolume: Sendable {
         try self.init(store, storePath, port, patience, replacesJournal)
     }
 
-    /// The next mount of the same store: `old` must have ended.
+    /// Mounts the store again; `old` must have ended.
     convenience init(after old: LiveVolume) throws {
         try self.init(old.volume.store, old.storePath, NoKernel(), Volume.patience)
     }
@@ -46,14 +46,14 @@ final class LiveVolume: Sendable {
             port: port, patience: patience)
     }
 
-    /// Above any that a thread can have.
+    /// An ID above all that a thread can have.
     static let tid: pid_t = 5_000_000
     static let caller = Caller(owner: geteuid(), group: getegid(), tid: tid, umask: 0o022)
 
-    /// Where the store keeps it.
+    /// Returns the place of an entry in the store.
     func stored(_ path: String) -> String { "\(storePath)/container/\(path)" }
 
-    // What the kernel would look up, and forget at once: the tree keeps it as long as it has a name.
+    // Looks a path up as the kernel would, and forgets the node at once. The tree keeps it as long as it has a name.
     func node(_ path: String) throws(Errno) -> Node {
         var node = volume.root
         for name in path.split(separator: "/") {
@@ -109,7 +109,7 @@ extension LiveVolume {
 
 // Files.
 extension LiveVolume {
-    /// What a call has purged is announced before its outcome is known.
+    /// Makes a call, and announces its purges before it returns the outcome.
     func announcing<Value: Sendable>(
         _ body: (inout AnnouncementDebt) throws(Errno) -> Value
     ) throws(Errno) -> Value {
@@ -131,7 +131,7 @@ extension LiveVolume {
     func open(_ path: String, _ flags: Int32 = O_RDWR) throws(Errno) -> Handle {
         try volume.open(try node(path), flags: flags, caller: Self.caller, offersPassthrough: false)
     }
-    /// A closed file with data in this many blocks.
+    /// Makes a closed file with data in this many blocks.
     func make(_ path: String, blocks: Int) throws {
         let handle = try create(path)
         defer { volume.close(handle) }
@@ -139,7 +139,7 @@ extension LiveVolume {
         guard count == blocks * Self.block else { throw TestFailure("\(path) took \(count) bytes") }
     }
 
-    /// One write(2) and what it took.
+    /// Makes one write(2), and returns the number of bytes written.
     @discardableResult
     func write(_ handle: Handle, at offset: Int64, _ count: Int, isMapped: Bool = false) throws(Errno) -> Int {
         let request = WriteRequest(
@@ -178,7 +178,7 @@ extension LiveVolume {
     func truncate(_ node: Node, _ handle: Handle?, _ size: Int64) throws(Errno) {
         try change(node, handle) { $0.size = size }
     }
-    /// setattr of whatever `apply` sets.
+    /// Makes a setattr call with the attributes that `apply` sets.
     func change(_ node: Node, _ handle: Handle?, _ apply: (inout AttributeChange) -> Void) throws(Errno) {
         var change = AttributeChange(caller: Self.caller)
         apply(&change)
@@ -193,11 +193,11 @@ extension LiveVolume {
             try volume.copy(from: from, offset: offset, to: to, request, debt: &debt)
         }
     }
-    /// isPurgeable; nil removes it.
+    /// Sets isPurgeable, or removes it if the value is nil.
     func mark(_ path: String, _ value: String?) throws(Errno) {
         if let value { try set("isPurgeable", of: path, to: value) } else { try remove("isPurgeable", from: path) }
     }
-    /// An extended attribute by its whole name, or by what follows `user.purgefs.`.
+    /// Sets an extended attribute, by its whole name or by the part after `user.purgefs.`.
     func set(_ name: String, of path: String, to value: String) throws(Errno) {
         try volume.extendedAttributes.set(
             of: try node(path), named: Self.attribute(name), to: Array(value.utf8), flags: 0, caller: Self.caller)
@@ -206,12 +206,12 @@ extension LiveVolume {
         try volume.extendedAttributes.remove(of: try node(path), named: Self.attribute(name), caller: Self.caller)
     }
     private static func attribute(_ name: String) -> String { name.contains(".") ? name : "user.purgefs." + name }
-    /// st_blocks x 512.
+    /// Returns st_blocks x 512.
     func charged(_ node: Node) throws(Errno) -> Int64 { Int64(try volume.attributes(of: node).status.st_blocks) * 512 }
     func chargedBlocks(_ path: String) throws(Errno) -> Int64 { try charged(try node(path)) / 4096 }
 }
 
-/// The data of a write that a test puts into the file, or fails to.
+/// The data of a write, which a test puts into the file or fails to.
 struct TestData: WriteData {
     let perform: (Int32, Range<Int>) throws(Errno) -> Int
 
@@ -221,7 +221,7 @@ struct TestData: WriteData {
 }
 
 extension UnpaidAnswer {
-    /// The outcome, without waiting for the kernel to be told.
+    /// Returns the outcome, without waiting for the kernel to learn of the purge.
     consuming func announced() throws(Errno) -> Value {
         let outcome = outcome
         pay { _ in
@@ -233,8 +233,8 @@ extension UnpaidAnswer {
 }
 
 extension LiveVolume {
-    /// Waits until so many files may still be mapped. A process that another test starts has copies of our descriptors until its
-    /// exec, and while it has one, the kernel grants no lease; the volume tries again each second.
+    /// Waits until `count` files may still be mapped. A process that another test starts has copies of our descriptors until its
+    /// exec, and the kernel grants no lease while it has one. The volume tries again each second.
     func awaitMappings(left count: Int) throws {
         try eventually("\(count) mappings") {
             volume.settleMappings()
@@ -244,7 +244,8 @@ extension LiveVolume {
 }
 
 extension Purger {
-    /// Carries out what a test has chosen. Returns what that has freed; nil if nothing was chosen, or it was not enough.
+    /// Carries out the purge that a test has chosen. Returns the freed bytes; nil if nothing was chosen, or if the purge was not
+    /// enough.
     func carryOut(_ chosen: inout Purge?, _ debt: inout AnnouncementDebt) -> ByteCount? {
         guard let purge = chosen.take() else { return nil }
         var freed = ByteCount.zero

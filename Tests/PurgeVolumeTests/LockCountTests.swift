@@ -8,8 +8,7 @@ import Testing
 @testable import PurgeVolume
 
 #if DEBUG
-/// How often an operation takes the lock of the volume, which debug builds count. An overwrite takes it twice: to begin
-/// and to end.
+/// How often an operation takes the volume's lock, as debug builds count it. An overwrite takes it twice: to begin and to end.
 struct LockCountTests {
     private func acquisitions(_ live: LiveVolume, _ body: () throws -> Void) rethrows -> Int {
         let before = live.volume.core.acquisitions
@@ -37,7 +36,7 @@ struct LockCountTests {
         }
     }
 
-    /// A file with a record has its size kept up, and may need the record no longer.
+    /// A write to a sparse file also keeps its recorded size current, and checks whether the record is still needed.
     @Test func aWriteToASparseFileTakesItFourTimes() throws {
         try withVolume { live in
             let handle = try live.create("tmp/f")
@@ -77,7 +76,7 @@ struct LockCountTests {
         }
     }
 
-    /// What follows for the files below is brought in line for some of them at a time, and other calls have a turn.
+    /// The change reaches the files below in steps, between which other calls have a turn.
     @Test func aChangeOfALargeFolderTakesItSeveralTimes() throws {
         let changes: [(String, (LiveVolume, String) throws -> Void)] = [
             ("rename", { try $0.rename("Documents/\($1)", "Library/Caches/\($1)") }),
@@ -104,7 +103,7 @@ struct LockCountTests {
         }
     }
 
-    /// A write that is short of room takes it more often; this also shows that the counter counts.
+    /// A write that is short of room takes the lock more often, which also shows that the counter counts.
     @Test func aWriteThatPurgesTakesItMoreOften() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 60)

@@ -4,11 +4,12 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Events of what the app does to names, in trees that are deeper than any path that a program can use.
+/// Events of changes of names by the app, in trees deeper than any path that a program can use.
 struct LongPathTests {
     private static let folder = String(repeating: "n", count: 250)
 
-    /// With 70 folders of 250 bytes a path has 17,581 bytes; `.../`, 65 of them and a name of one byte are 16,320.
+    /// With 70 folders of 250 bytes a path has 17,581 bytes. Its recorded end, `.../`, 65 of the folders and a name of one byte,
+    /// has 16,320.
     @Test func theEndIsTold() throws {
         try withStore { path in
             let live = try LiveVolume(path)

@@ -6,12 +6,12 @@ import Testing
 
 @testable import PurgeVolume
 
-/// How many files are passed through, or kept because they may still be mapped.
+/// The number of files that are passed through, or kept because they may still be mapped.
 struct MappingBoundTests {
     private static let bound = 1024
     private static let size = 32 * 4096
 
-    /// Opens it, does something, and closes it; the descriptor goes with the handle, so that is not handed out.
+    /// Opens a file, runs `body`, closes the file, and returns its mode. The handle owns the descriptor, so it stays in here.
     private func opening(_ live: LiveVolume, _ name: String, _ body: () throws -> Void = {}) throws -> InputOutputMode {
         let handle = try live.volume.open(
             try live.node(name), flags: O_RDONLY, caller: LiveVolume.caller, offersPassthrough: true)
@@ -20,7 +20,7 @@ struct MappingBoundTests {
         return handle.mode
     }
 
-    /// As the kernel maps what is passed through: by a descriptor of its own.
+    /// Maps a file as the kernel does with passthrough: by a descriptor of its own.
     private func mapped(_ live: LiveVolume, _ name: String) throws -> UnsafeMutableRawPointer {
         let file = try OpenFile(live.stored(name), O_RDONLY)
         defer { file.close() }
@@ -28,7 +28,7 @@ struct MappingBoundTests {
         return try #require(address == MAP_FAILED ? nil : address)
     }
 
-    /// Enough descriptors for all of them.
+    /// Raises the limit to enough descriptors for all files.
     private func raiseDescriptorLimit() throws {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limits = rlimit()
@@ -53,9 +53,9 @@ struct MappingBoundTests {
             }
             live.volume.settleMappings()
             #expect(try opening(live, names[Self.bound]) == .cached)
-            // One that is remembered already needs no more room.
+            // A file that is already remembered needs no more room.
             #expect(try opening(live, names[0]) == .passthrough)
-            // All that are remembered are open; the last is not.
+            // All remembered files count as open; the last file does not.
             #expect(try live.blocks(.storageReclaimable) == 32)
             munmap(mappings.removeLast(), Self.size)
             try live.awaitMappings(left: Self.bound - 1)

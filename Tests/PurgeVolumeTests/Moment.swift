@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-/// Something that happens once, at a moment that the code under test reaches.
+/// An action that runs once, at a moment that the code under test reaches.
 final class Moment: Sendable {
     private let action = Mutex<(@Sendable () throws -> Void)?>(nil)
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Calls beside the rename of the directory that they concern, or of one above it. The kernel does not order them.
+/// Calls beside a rename of the directory that they concern, or of one above it. The kernel does not order them.
 struct MovedDirectoryTests {
     struct Change: Sendable {
         let call: SystemCall.Name
@@ -26,7 +26,7 @@ struct MovedDirectoryTests {
         },
     ]
 
-    /// The other directory gets its name in the last moment before the call.
+    /// The other directory gets the name at the last moment before the call.
     @Test(arguments: changes.indices) func aChangeReachesTheRightDirectory(at index: Int) throws {
         try withVolume { live in
             let change = Self.changes[index]
@@ -36,7 +36,7 @@ struct MovedDirectoryTests {
             let before = try Self.facts(live.stored("Documents/B"))
             let node = try live.node("Documents/A")
             let exchange = { _ = try? live.rename("Documents/A", "Documents/B", flags: 2) }
-            // By name, or through the directory's own descriptor.
+            // The call goes by name, or through the directory's own descriptor.
             let own: SystemCall.Name =
                 switch change.call {
                 case .fchmodat: .fchmod
@@ -51,7 +51,7 @@ struct MovedDirectoryTests {
                 try outcome.result.get()
             }
             #expect(outcome.hits == 1)
-            // What was B has the name A now.
+            // The former B now has the name A.
             #expect(try Self.facts(live.stored("Documents/A")) == before)
             #expect(try Self.facts(live.stored("Documents/B")) != before)
         }
@@ -72,7 +72,8 @@ struct MovedDirectoryTests {
                 at: file.raw, nil, into: UnsafeMutableBufferPointer(start: nil, count: 0)))
     }
 
-    /// The thread of a rename may lose the CPU after it has changed the store. Here it goes on once the call has found out.
+    /// The thread of a rename may lose the CPU after it has changed the store. Here it resumes once the call has missed the
+    /// directory.
     @Test func aCallWaitsForARenameUnderWay() throws {
         let (isMoved, isMissed, isBack) = (Gate(), Gate(), Gate())
         let kernel = FakeKernel(on: .slowWork) {
@@ -107,7 +108,7 @@ struct MovedDirectoryTests {
         }
     }
 
-    /// As long as nothing moves, waiting does not bring it back.
+    /// While nothing moves, waiting does not bring an entry back.
     @Test func whatSomebodyHasRemovedFromTheStoreIsNotWaitedFor() throws {
         try withVolume { live in
             try live.makeDirectory("Documents/A")
@@ -119,18 +120,18 @@ struct MovedDirectoryTests {
                 }
             }
             try outcome.result.get()
-            // Each is asked for three times at most, and the folders above it once.
+            // Each entry is asked for three times at most, and the folders above it once.
             #expect(outcome.calls.filter { $0 == .fstatat }.count <= 200 * 5)
         }
     }
 
-    /// A folder that its owner may not read is held without reading it.
+    /// A removed folder is held by a descriptor that needs no permission to read it.
     @Test func aRemovedFolderThatMayNotBeReadCanBeChanged() throws {
         try withVolume { live in
             try live.makeDirectory("Documents/A")
             let folder = try live.node("Documents")
             let node = try live.volume.lookup("A", in: folder, caller: LiveVolume.caller).node
-            // The descriptors of the folders above are open already.
+            // The descriptors of the folders above are already open.
             let refused = SystemCallFaults(after: 0, of: .openat, code: EACCES)
             let outcome = refused.during { try live.removeDirectory("Documents/A") }
             try outcome.result.get()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Removing entries from a store that no daemon holds.
+/// Removal of entries from a store that no daemon holds.
 struct OfflineFolderTests {
     private func withFilledStore(_ body: (String) throws -> Void) throws {
         try OfflineVolumeTests.withFilledStore { store in

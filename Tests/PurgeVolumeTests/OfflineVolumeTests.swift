@@ -6,9 +6,9 @@ import Testing
 
 @testable import PurgeVolume
 
-/// A store that no daemon holds, through the same control files.
+/// A store that no daemon holds, used through the same control files.
 struct OfflineVolumeTests {
-    /// A store with 3 blocks in tmp and 2 in Documents.
+    /// Makes a store with 3 blocks in tmp and 2 in Documents.
     static func withFilledStore(_ body: (String) throws -> Void) throws {
         try withStore { store in
             do {
@@ -66,7 +66,7 @@ struct OfflineVolumeTests {
         }
     }
 
-    /// Nothing is purged in the background there, and no call waits for that.
+    /// An offline volume purges nothing in the background, and no call waits for it.
     @Test func pressureOnlyShows() throws {
         try Self.withFilledStore { store in
             let offline = try OfflineVolume(storePath: store)

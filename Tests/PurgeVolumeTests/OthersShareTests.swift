@@ -5,10 +5,9 @@ import Testing
 
 @testable import PurgeVolume
 
-/// The share of others in purges that take more than one step of the lock: it is one of all that is short, not of what
-/// each step finds short.
+/// The share of others in purges that take the lock more than once: it is a share of the whole shortfall, not of each step's.
 struct OthersShareTests {
-    /// 2000 blocks: 900 files of one block in tmp, and 1000 of others that can be freed.
+    /// Makes a device of 2000 blocks: 900 files of one block in tmp, and 1000 blocks of others, all purgeable.
     private func withManyFiles(_ body: (LiveVolume) throws -> Void) throws {
         try withVolume(settings: { settings in
             settings.total = ByteCount(blocks: 2000)
@@ -42,7 +41,7 @@ struct OthersShareTests {
         try withManyFiles { live in
             let handle = try live.create("Documents/f")
             defer { live.volume.close(handle) }
-            try live.allocate(handle, 0, 0, 900 * 4096)  // 100 are free
+            try live.allocate(handle, 0, 0, 900 * 4096)  // 100 blocks are free
             try expect(live, others: 400, files: 400, trigger: .importantWrite)
         }
     }
@@ -50,7 +49,7 @@ struct OthersShareTests {
     @Test func aSmallerDevice() throws {
         try withManyFiles { live in
             try live.command(.storageTotal, "\(1101 * 4096)")
-            // An odd number: 799 are short, and half of them is 400 blocks.
+            // The shortfall is an odd number, 799 blocks, and its half is rounded up to 400.
             try expect(live, others: 400, files: 399, trigger: .capacity)
         }
     }
@@ -64,8 +63,9 @@ struct OthersShareTests {
         }
     }
 
-    /// 2000 blocks in profile `device`: 600 files of one block in Library/Caches, 200 in tmp, and 1000 of others. Of 1000 that
-    /// are short others give 300; all of Library/Caches goes in three steps, and 100 of tmp.
+    /// Makes a device of 2000 blocks in profile `device`: 600 files of one block in Library/Caches, 200 in tmp, and 1000 blocks
+    /// of others. Others give 300 of a shortfall of 1000 blocks; all of Library/Caches goes in three steps, then 100 files of
+    /// tmp.
     private func withManyCaches(_ trigger: PurgeTrigger, _ purge: (LiveVolume) throws -> Void) throws {
         try withVolume(settings: { settings in
             settings.total = ByteCount(blocks: 2000)
@@ -96,13 +96,13 @@ struct OthersShareTests {
         try withManyCaches(.pressure) { live in
             try live.volume.startThreads()
             defer { live.volume.end() }
-            let limit = 201 * 4096  // 200 are free
+            let limit = 201 * 4096  // 200 blocks are free
             try live.command(
                 .storageThresholds, "verylow=\(limit),low=\(limit),nearlow=\(limit),desired=\(1200 * 4096)")
         }
     }
 
-    /// What one purge has left to files that it did not find is nothing to the next one.
+    /// A share that one purge left to files, and did not find there, does not count for the next purge.
     @Test func eachPurgeHasItsShare() throws {
         try withVolume(settings: { settings in
             settings.total = ByteCount(blocks: 1000)
@@ -114,20 +114,20 @@ struct OthersShareTests {
             try live.volume.startThreads()
             defer { live.volume.end() }
             for number in 0..<10 { try live.make("tmp/a\(number)", blocks: 1) }
-            // 490 are free. Of 100 that are short others give 50, the files 10, and others the rest.
+            // 490 blocks are free. For a shortfall of 100, others give 50, the files 10, and others the remaining 40.
             let thresholds = "verylow=0,low=\(491 * 4096),nearlow=\(491 * 4096),desired=\(590 * 4096)"
             try live.command(.storageThresholds, thresholds)
             #expect(try live.blocks(.storageOthersPurgeable) == 310)
             try live.command(.storageThresholds, "off")
             for number in 0..<100 { try live.make("tmp/b\(number)", blocks: 1) }
-            // 590 were free, and now 490 are again: 50 of others, 50 files.
+            // The purge left 590 blocks free, and the new files leave 490 again. Now others give 50, and the files 50.
             try live.command(.storageThresholds, thresholds)
             #expect(try live.blocks(.storageOthersPurgeable) == 260)
             #expect(live.volume.status().tiers.temporary.files == 50)
         }
     }
 
-    /// What is important is the same whatever the share, and all of it can be written.
+    /// Important is the same whatever the share, and all of it can be written.
     @Test(arguments: [0, 1, 50, 99, 100]) func theNumberIsTheTruth(percent: Int) throws {
         try withVolume { live in
             for name in ["tmp/a", "Library/Caches/c"] { try live.make(name, blocks: 7) }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// The device is locked, or turned off and on, while an entry gets another protection class.
+/// The device is locked or rebooted while an entry gets another protection class.
 struct ProtectionRaceTests {
     /// XATTR_CREATE
     private static let create: Int32 = 1
@@ -17,21 +17,21 @@ struct ProtectionRaceTests {
         var old: FileProtection
         var new: FileProtection
         var state: LockState
-        /// Neither is stricter in everything: only the new class takes the pages after a reboot, and only the old one refuses
-        /// an open while the device is locked. Pages count more.
+        /// Whether neither class is stricter in everything: only the new class takes the pages after a reboot, and only the old
+        /// one refuses an open while the device is locked. Pages count more.
         var isMixed: Bool { (old, new) == (.completeUnlessOpen, .completeUntilFirstUserAuthentication) }
         var testDescription: String { "\(old) to \(new), \(state)" }
     }
 
-    /// Every pair of classes, and every state that takes data.
+    /// Every pair of classes, with every state that puts data out of reach.
     private static let changes = FileProtection.allCases.flatMap { old in
         FileProtection.allCases.flatMap { new in
             [LockState.locked, .beforeFirstUnlock].map { Change(old: old, new: new, state: $0) }
         }
     }
 
-    /// The call that sets the class fails when the device has been locked. The file keeps its class, so the kernel must
-    /// have dropped the pages that this class puts out of reach, and nobody can have opened it meanwhile.
+    /// The call that sets the class fails after the device was locked. The file keeps its class, so the kernel must have dropped
+    /// the pages that this class puts out of reach, and nobody can have opened the file meanwhile.
     @Test(arguments: changes) func aChangeThatFails(change: Change) throws {
         let kernel = FakeKernel()
         try withVolume(port: kernel) { live in
@@ -46,7 +46,7 @@ struct ProtectionRaceTests {
                     opened = try? live.open("Documents/f", O_RDONLY)
                 }, before: .setxattr
             ) {
-                // It has one already.
+                // The file already has the attribute.
                 try live.volume.extendedAttributes.set(
                     of: node, named: "user.purgefs.fileProtection", to: Array(change.new.rawValue.utf8),
                     flags: Self.create, caller: LiveVolume.caller)
@@ -62,7 +62,7 @@ struct ProtectionRaceTests {
         }
     }
 
-    /// The same of one that works: the file has the new class.
+    /// If the call works, the file has the new class.
     @Test(arguments: changes) func aChangeThatWorks(change: Change) throws {
         let kernel = FakeKernel()
         try withVolume(port: kernel) { live in
@@ -80,7 +80,7 @@ struct ProtectionRaceTests {
         }
     }
 
-    /// While it is not known that the new class is stored, the kernel does not read the file by itself.
+    /// Until the new class is known to be stored, the kernel does not read the file without the daemon.
     @Test func aFileThatALockTakesIsNotPassedThroughMeanwhile() throws {
         try withVolume { live in
             try live.make("Documents/f", blocks: 40)

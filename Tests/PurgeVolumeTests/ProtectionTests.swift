@@ -33,15 +33,15 @@ extension LiveVolume {
         volume.forget(entry.node, count: 1)
     }
     func protection(of path: String) throws(Errno) -> FileProtection? { try node(path).protection }
-    /// What the store has.
+    /// Returns the class in the store.
     func storedClass(of path: String) -> String? {
         try? Support.Attributes.text(stored(path), "user.purgefs.fileProtection")
     }
 }
 
-/// Data protection without a kernel: docs/PROTECTION.md.
+/// Data protection without a kernel (docs/PROTECTION.md).
 struct ProtectionTests {
-    /// Each call on a file of this class in this folder, with what the matrix asks of it.
+    /// Each call, with the access that the matrix admits or refuses. The file and its folder have the class.
     private static let calls: [(DataAccess, @Sendable (LiveVolume, Handle) throws -> Void)] = [
         (.open, { live, _ in live.volume.close(try live.open("Documents/d/f", O_RDONLY)) }),
         (.open, { live, _ in live.volume.close(try live.open("Documents/d/f", O_WRONLY)) }),
@@ -60,7 +60,7 @@ struct ProtectionTests {
         (.use, { live, handle in try live.truncate(handle.node, handle, 20 * 4096) }),
     ]
 
-    /// Refused calls leave nothing behind, in the store, in the tree and in the numbers, and are counted and told.
+    /// A refused call changes nothing in the store, in the tree and in the numbers, and is counted.
     @Test(arguments: matrix) func everyCall(
         protection: FileProtection, state: LockState, open: Bool, create: Bool, use: Bool
     ) throws {
@@ -90,7 +90,7 @@ struct ProtectionTests {
         }
     }
 
-    /// As docs/PROTECTION.md has it.
+    /// The matrix of docs/PROTECTION.md.
     private static let matrix: [(FileProtection, LockState, Bool, Bool, Bool)] = [
         (.complete, .unlocked, true, true, true), (.complete, .locking, true, true, true),
         (.complete, .locked, false, false, false), (.complete, .beforeFirstUnlock, false, false, false),
@@ -130,7 +130,7 @@ struct ProtectionTests {
         }
     }
 
-    /// What is stored, and what is not a file's data, has no key.
+    /// Only a file's data has a key; metadata and other entries have none.
     @Test func metadataAlwaysWorks() throws {
         try withVolume { live in
             try live.makeDirectory("Documents/d")
@@ -158,7 +158,7 @@ struct ProtectionTests {
         }
     }
 
-    /// It was admitted before the device was locked.
+    /// The request was admitted before the device was locked.
     @Test(arguments: [LockState.locked, .beforeFirstUnlock])
     func aRequestThatIsUnderWayIsCompleted(state: LockState) throws {
         try withVolume { live in
@@ -176,13 +176,13 @@ struct ProtectionTests {
         }
     }
 
-    /// Stored before the device was locked, though it reaches us later.
+    /// The pages were changed before the device was locked, though they arrive later.
     @Test func pagesOfAMappingAreWrittenBack() throws {
         try withVolume { live in
             let handle = try live.create("Documents/f")
             defer { live.volume.close(handle) }
             try live.set("fileProtection", of: "Documents/f", to: "complete")
-            // Without the drop of the kernel's pages.
+            // Locks the device without the drop of the kernel's pages.
             live.volume.core.restrictsData.store(true, ordering: .relaxed)
             live.volume.core.change { $0.tree.accounts.change { $0.lock.state = .locked } }
             #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 8192) }
@@ -209,9 +209,9 @@ struct ProtectionTests {
     }
 }
 
-/// Whose class an entry has.
+/// The protection classes of entries.
 struct ProtectionClassTests {
-    /// A directory's own class goes to new entries, and to nothing else.
+    /// Only new entries inherit a directory's own class.
     @Test func aNewEntryInherits() throws {
         try withVolume { live in
             try live.makeDirectory("Documents/d")
@@ -238,7 +238,7 @@ struct ProtectionClassTests {
         }
     }
 
-    /// The attributes that the kernel gets are those that the store has: the class is stored before they are read.
+    /// The kernel gets the attributes of the store, because the class is stored before they are read.
     @Test(arguments: ["create", "temporary", "node", "folder"]) func theChangeTimeIsThatOfTheStore(way: String) throws {
         try withVolume { live in
             try live.makeDirectory("Documents/d")
@@ -274,7 +274,7 @@ struct ProtectionClassTests {
         }
     }
 
-    /// Until the time of the store's file system has moved on.
+    /// Waits until the time of the store's file system has moved on.
     private static func letTimePass(in directory: String) throws {
         let path = directory + "/extents.clock"
         func changed() throws -> Instant {
@@ -286,7 +286,7 @@ struct ProtectionClassTests {
         try Files.unlink(path)
     }
 
-    /// The next mount knows what was set.
+    /// The next mount knows the class that was set.
     @Test(arguments: FileProtection.allCases) func aScanFindsIt(protection: FileProtection) throws {
         try withStore { store in
             var live = try LiveVolume(store)
@@ -316,7 +316,7 @@ struct ProtectionClassTests {
         try live.volume.extendedAttributes.names(of: try live.node(path), caller: LiveVolume.caller)
     }
 
-    /// Each file has a class, but one that it has by default is stored nowhere, so nobody finds it by listing.
+    /// Every file has a class, but the default is stored nowhere, so it is not listed.
     @Test func theDefaultCanBeReadAndIsNotListed() throws {
         try withVolume(settings: { $0.protection = .completeUnlessOpen }) { live in
             let made = SystemCallFaults.none.during { try live.make("Documents/f", blocks: 1) }
@@ -324,7 +324,7 @@ struct ProtectionClassTests {
             try live.symlink("Documents/l")
             #expect(try value(live, of: "Documents/f") == "NSFileProtectionCompleteUnlessOpen")
             #expect(try names(live, of: "Documents/f") == [])
-            // A folder has a class only for new entries; a link and the like have none.
+            // A folder has a class only for new entries; symbolic links and special files have none.
             for path in ["Documents", "Documents/l"] {
                 #expect(throws: Errno.noData) { _ = try value(live, of: path) }
             }
@@ -336,7 +336,7 @@ struct ProtectionClassTests {
         }
     }
 
-    /// As a mount with another default does it.
+    /// Changes the default as a mount with another default does.
     private func change(_ live: LiveVolume, to new: FileProtection) throws -> LiveVolume {
         live.volume.keeper.saveDevice()
         var settings = try live.volume.store.loadSettings()
@@ -346,7 +346,7 @@ struct ProtectionClassTests {
         return try LiveVolume(after: live)
     }
 
-    /// Files keep the default that they were made with.
+    /// Files keep the default with which they were made.
     @Test func anotherDefaultIsForNewFiles() throws {
         try withStore { store in
             var live = try LiveVolume(store)
@@ -355,7 +355,7 @@ struct ProtectionClassTests {
             try live.set("fileProtection", of: "tmp/own", to: "none")
             try live.enter(.locked)
             live = try change(live, to: .complete)
-            // It is locked from the first call on.
+            // The device is locked from the first call on.
             #expect(live.volume.device.state == .locked)
             live.volume.close(try live.open("Documents/f"))
             #expect(throws: Errno.notPermitted) { _ = try live.create("Documents/new") }
@@ -376,7 +376,7 @@ struct ProtectionClassTests {
         }
     }
 
-    /// What was stored until then says what is true, and it is on the disk before the new default is.
+    /// Classes stored before the failure are true, and they are on the disk before the new default is.
     @Test func aChangeOfTheDefaultThatFails() throws {
         try withStore { store in
             let live = try LiveVolume(store)
@@ -461,7 +461,7 @@ struct ProtectionClassTests {
         }
     }
 
-    /// The tree has the class before the store does, and gives it back.
+    /// The tree gets the class before the store does, and reverts it if the store fails.
     @Test func aClassThatCannotBeStoredIsNotInForce() throws {
         try withVolume { live in
             try live.make("Documents/f", blocks: 1)
@@ -481,9 +481,9 @@ struct ProtectionClassTests {
     }
 }
 
-/// What the kernel has of a file when the device is locked.
+/// The kernel's pages of a file when the device is locked.
 struct ProtectedPagesTests {
-    /// Looks at the volume when it drops pages, so that is not under the lock.
+    /// Runs `body` with a kernel that reads the volume's state while it drops pages, so the drop must not be under the lock.
     private func withKernel(_ body: (LiveVolume, FakeKernel) throws -> Void) throws {
         let kernel = FakeKernel()
         try withVolume(port: kernel) { live in
@@ -494,7 +494,7 @@ struct ProtectedPagesTests {
         }
     }
 
-    /// Open files that nobody may use any more, with a name or without one, each once.
+    /// The kernel drops pages of open files that nobody may use any more, with or without a name, once for each file.
     @Test func pagesOfWhatIsOutOfReachAreDropped() throws {
         try withKernel { live, kernel in
             try live.makeDirectory("Documents/d")
@@ -532,7 +532,7 @@ struct ProtectedPagesTests {
         }
     }
 
-    /// It is admitted, and not among the open files yet: the kernel drops its pages when it gets the answer.
+    /// The open is admitted, but the file is not among the open files yet. The kernel drops its pages when it gets the answer.
     @Test func aFileThatIsBeingOpenedKeepsNoPages() throws {
         try withKernel { live, kernel in
             try live.make("Documents/f", blocks: 1)
@@ -559,12 +559,12 @@ struct ProtectedPagesTests {
         return handle.mode
     }
 
-    /// What the kernel reads by itself cannot be refused.
+    /// A read that the kernel serves without the daemon cannot be refused.
     @Test(arguments: FileProtection.allCases) func aFileThatALockTakesIsNotPassedThrough(
         protection: FileProtection
     ) throws {
         let isTaken = [FileProtection.complete, .completeWhenUserInactive].contains(protection)
-        // A file of its own for each: once it has been passed through, it stays so for a while.
+        // Each case has a file of its own, because a file that was passed through stays so for a while.
         try withVolume { live in
             try live.make("Documents/f", blocks: 40)
             try live.set("fileProtection", of: "Documents/f", to: protection.rawValue)
@@ -579,7 +579,7 @@ struct ProtectedPagesTests {
         }
     }
 
-    /// All opens of a file that is passed through must be; of those that come after the class, reads reach us.
+    /// While a file is passed through, every open of it must be. Reads through opens after the change of class reach the daemon.
     @Test func whatWasPassedThroughBeforeItsClassStaysSo() throws {
         try withVolume { live in
             try live.make("Documents/f", blocks: 40)
@@ -595,7 +595,7 @@ struct ProtectedPagesTests {
     }
 
     #if DEBUG
-    /// While the device is unlocked nothing is looked up.
+    /// While the device is unlocked, no class is looked up.
     @Test func anUnlockedDeviceTakesNoLockMore() throws {
         try withVolume { live in
             let handle = try live.create("Documents/f")
@@ -615,7 +615,7 @@ struct ProtectedPagesTests {
             let changes = live.volume.core.changes - before
             try live.enter(.locked)
             #expect(try acquisitions() == [1, 3])
-            // What is admitted is only looked up.
+            // An admitted call reads the state, and changes nothing more.
             let locked = live.volume.core.changes
             _ = try acquisitions()
             #expect(live.volume.core.changes - locked == changes)
@@ -625,6 +625,6 @@ struct ProtectedPagesTests {
 }
 
 extension FakeKernel {
-    /// How often each file was named since the last time.
+    /// Returns how often each file was named since the last call.
     fileprivate func takeCounts() -> [UInt64: Int] { takeDropped().reduce(into: [:]) { $0[$1, default: 0] += 1 } }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// What the kernel has of writes that the lock has refused, and when changed pages of a mapping are written back.
+/// The kernel's pages of refused writes, and the write-back of changed pages of a mapping.
 struct RefusedPagesTests {
     private func withFile(_ body: (LiveVolume, FakeKernel, Handle) throws -> Void) throws {
         let kernel = FakeKernel(holdsErrands: true)
@@ -20,7 +20,7 @@ struct RefusedPagesTests {
         }
     }
 
-    /// The kernel keeps the data of a refused write mapped. One drop comes after all that were refused before it.
+    /// The kernel keeps the data of a refused write mapped. One drop covers all writes that were refused before it.
     @Test func pagesOfARefusedWriteAreDropped() throws {
         try withFile { live, kernel, handle in
             try live.write(handle, at: 0, 4096)
@@ -40,8 +40,8 @@ struct RefusedPagesTests {
         }
     }
 
-    /// Until the kernel has dropped the pages, they have what was stored before the lock; after that, what was stored over a
-    /// refused write.
+    /// Until the kernel drops the pages, they contain data that was stored before the lock, and may be written back. Afterwards
+    /// they contain data that was stored over a refused write.
     @Test func aMappingIsWrittenBackUntilItsPagesAreDropped() throws {
         try withFile { live, kernel, handle in
             let written = Tally()
@@ -54,7 +54,7 @@ struct RefusedPagesTests {
                 try live.enter(.locked)
                 #expect(written.value == lock * 4096)
                 #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 4096, isMapped: true) }
-                // Pages are out of reach already, so a reboot writes nothing either.
+                // The pages are already out of reach, so a reboot writes nothing either.
                 try live.enter(.beforeFirstUnlock)
                 #expect(written.value == lock * 4096)
                 try live.enter(.unlocked)
@@ -64,7 +64,7 @@ struct RefusedPagesTests {
         }
     }
 
-    /// What was stored over a refused write is not written after the unlock either, which waits for the drop.
+    /// Data that was stored over a refused write is not written after the unlock either, because the unlock waits for the drop.
     @Test func anUnlockWaitsForTheDrop() throws {
         try withFile { live, kernel, handle in
             try live.enter(.locked)
@@ -91,7 +91,7 @@ struct RefusedPagesTests {
         }
     }
 
-    /// Pages that were stored to before the lock reach the store, although others of the file have data of refused writes.
+    /// Pages that were changed before the lock reach the store, although other pages of the file have data of refused writes.
     @Test func onlyPagesOfRefusedWritesAreLost() throws {
         let page = Int(getpagesize())
         try withFile { live, kernel, handle in
@@ -151,7 +151,7 @@ struct RefusedPagesTests {
         }.announced()
     }
 
-    /// A class that a file gets on a locked device comes without a drop, so what was stored is not lost.
+    /// Setting a class on a locked device drops no pages, so their data is not lost.
     @Test func aClassThatIsSetOnALockedDeviceLeavesMappingsAlone() throws {
         try withFile { live, _, handle in
             func set(_ protection: FileProtection) throws {
@@ -174,7 +174,7 @@ struct RefusedPagesTests {
 }
 
 extension FakeKernel {
-    /// Runs what waits for a thread, and returns what was dropped since the last time.
+    /// Runs the waiting errands, and returns the files whose pages were dropped since the last call.
     fileprivate func take() -> [UInt64] {
         runErrands()
         return takeDropped()

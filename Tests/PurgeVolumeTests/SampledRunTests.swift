@@ -6,12 +6,12 @@ import Testing
 
 @testable import PurgeVolume
 
-/// The samples of short runs, compared with what the test itself has written: the journal has every number that was true,
-/// although no second has passed.
+/// The samples of short runs, compared with the test's own writes: the journal has every number that was true, although no second
+/// has passed.
 struct SampledRunTests {
     private static let total: Int64 = 256
 
-    /// What the test knows, in blocks.
+    /// The numbers that the test knows, in blocks.
     private struct Known {
         var files: [String: Int64] = [:]
         var others: Int64 = 0
@@ -40,7 +40,7 @@ struct SampledRunTests {
             try live.unlink(path)
             known.files[path] = nil
         default:
-            // Other apps take everything: what may go goes. Then they give much of it back.
+            // Other apps take everything, so all purgeable files go. Then the apps give much of it back.
             (known.others, known.purged) = (total, known.purged)
             try live.command(.storageOthers, "\(total * 4096)")
             known.note()
@@ -90,7 +90,7 @@ struct SampledRunTests {
         #expect(purges.reduce(0) { $0 + blocks($1.bytes ?? .zero) } == known.purged, "seed \(seed)")
     }
 
-    /// What a command waits for are the numbers too.
+    /// A command returns only when the journal has its numbers, too.
     @Test func aCommandSeesTheNumbers() throws {
         try withVolume { live in
             if !live.exists("tmp") { try live.makeDirectory("tmp") }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// What the next volume over the same store finds.
+/// State that the next volume over the same store finds.
 struct SavedStateTests {
     @Test func settings() throws {
         try withStore { store in
@@ -21,14 +21,14 @@ struct SavedStateTests {
                 live.volume.end()
             }
             let next = try LiveVolume(store) { _ in }
-            // total rounded down to a block, the others up
+            // Total is rounded down to a block, the others are rounded up.
             #expect(try next.bytes(.storageTotal) == 999_424)
             #expect(try next.bytes(.storageOthers) == 303_104)
             #expect(try next.bytes(.storageOthersPurgeable) == 102_400)
             #expect(
                 next.volume.controlFiles.text(of: .storageThresholds)
                     == "verylow 0\nlow 102400\nnearlow 200704\ndesired 409600\n")
-            // a percentage follows the total, a size does not
+            // A percentage follows total, a size does not.
             try next.command(.storageTotal, "2000000")
             #expect(
                 next.volume.controlFiles.text(of: .storageThresholds)
@@ -67,7 +67,7 @@ struct SavedStateTests {
         }
     }
 
-    /// The inode number of a file that is gone comes again: its last use is not the new file's.
+    /// A new file may get the inode number of a removed file, but not its last use.
     @Test func aFileOfTheSameNumberIsAnother() throws {
         try withStore { store in
             var live = try LiveVolume(store)
@@ -91,7 +91,7 @@ struct SavedStateTests {
         }
     }
 
-    /// An app may set any mtime: a file that was not used counts from its birth time.
+    /// An app may set any mtime, so a file that was not used counts from its birth.
     @Test func filesPutThereMeanwhile() throws {
         try withStore { store in
             var live = try LiveVolume(store)

@@ -7,9 +7,9 @@ import Testing
 
 @testable import PurgeVolume
 
-/// utimensat(2) in which a call fails, and readers beside it: a file has the old time or the new one, never another.
+/// utimensat(2) with a failing system call, and with readers beside it: a file has the old time or the new one, never another.
 struct SetTimeFaultTests {
-    /// To and from times that are remembered and that are not.
+    /// The file changes between times that are remembered and times that its stamps express.
     @Test func aFileHasOneOfBothTimes() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 1)
@@ -41,7 +41,7 @@ struct SetTimeFaultTests {
         }
     }
 
-    /// A reader before each call of a change.
+    /// A reader comes before each system call of a change.
     @Test func aReaderDuringAChange() throws {
         try withTimes { live, node, times in
             for (old, time) in zip(times, times.dropFirst() + [times[0]]) {
@@ -65,14 +65,14 @@ struct SetTimeFaultTests {
         }
     }
 
-    /// Changes between the two halves of a reader's look: the stamps of the file, and what is remembered of them.
+    /// Changes come between the two halves of a read: the stamps of the file, and the times remembered with them.
     @Test(arguments: 1...6) func changesDuringALook(count: Int) throws {
         try withTimes { live, node, times in
             for start in times.indices {
                 let old = times[start]
                 try live.setTimes("tmp/f", access: old, modification: old)
                 let new = (1...count).map { times[(start + $0) % times.count] }
-                // The look asks for the birth between the two.
+                // A read asks for the birth between the two.
                 let outcome = SystemCallFaults.running(
                     { for time in new { try? live.setTimes("tmp/f", access: time, modification: time) } },
                     before: .statx
@@ -83,8 +83,8 @@ struct SetTimeFaultTests {
         }
     }
 
-    /// All times have the same nanoseconds: the kernel reads seconds and nanoseconds one after the other, and a reader may
-    /// get them of two times.
+    /// All times have the same nanoseconds. The kernel reads seconds and nanoseconds one after the other, so a reader may get
+    /// them from two times.
     @Test func readersSeeTimesThatWereSet() throws {
         try withTimes { live, node, times in
             let volume = live.volume
@@ -104,7 +104,7 @@ struct SetTimeFaultTests {
         }
     }
 
-    /// `tmp/f`, and times of which some are remembered and some are not.
+    /// Makes `tmp/f`, and gives `body` times of which some are remembered and others are not.
     private func withTimes(_ body: (LiveVolume, Node, [FileTime]) throws -> Void) throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 1)

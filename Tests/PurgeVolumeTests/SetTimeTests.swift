@@ -12,7 +12,7 @@ import Testing
 struct SetTimeTests {
     private static let day: Int64 = 86400
 
-    /// Before and after what the clock passed over, within it, in the future, at the ends.
+    /// Times before, within and after the span that the clock skipped, in the future, and at the ends of the range.
     private static var values: [FileTime] {
         let now = LiveVolume.now
         return [
@@ -39,7 +39,7 @@ struct SetTimeTests {
                     }
                 }
             }
-            // Each of these on a file of its own, since a file has only one time.
+            // Each value gets a file of its own, since a file has only one time.
             let values = Self.values
             for (index, value) in values.enumerated() {
                 try live.make("tmp/\(index)", blocks: 0)
@@ -62,7 +62,7 @@ struct SetTimeTests {
         }
     }
 
-    /// One of the times alone, and the present.
+    /// Setting one of the times, even to the present, leaves the other.
     @Test func theOtherTimeStays() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 1)
@@ -101,12 +101,12 @@ struct SetTimeTests {
         }
     }
 
-    /// A stamp that was remembered for one time can be that of another time later.
+    /// A stamp that is remembered for one time can later stand for another.
     @Test func aStampThatWasRememberedIsUsedAgain() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 1)
             let passed = LiveVolume.now.earlier(by: -3 * Self.day)
-            // In the future: its stamp is the time itself.
+            // A time in the future is its own stamp.
             try live.setTimes("tmp/f", modification: passed)
             try live.advance(days: 10)
             #expect(try live.times("tmp/f").modification == passed.earlier(by: 10 * Self.day))
@@ -118,7 +118,7 @@ struct SetTimeTests {
             try live.setTimes("tmp/f", modification: early)
             let stamp = try live.storedTimes("tmp/f").modification
             #expect(stamp == early.earlier(by: -10 * Self.day))
-            // Remembered with this very stamp, and then set to what it tells by itself.
+            // First a time is remembered with this very stamp, then the file gets the time that the stamp expresses by itself.
             for time in [stamp, early, stamp, early] {
                 try live.setTimes("tmp/f", modification: time)
                 #expect(try live.times("tmp/f").modification == time)
@@ -139,7 +139,7 @@ struct SetTimeTests {
             try live.set("user.x", of: "tmp/g", to: "y")
             for path in ["tmp/g", "tmp/h"] { #expect(try live.times(path).modification == time) }
             #expect(try LiveVolume.times(of: "tmp/h", in: live.scanned()) == time)
-            // An app has no way to it.
+            // An app cannot reach the attribute.
             let node = try live.node("tmp/g")
             let names = try live.volume.extendedAttributes.names(of: node, caller: LiveVolume.caller)
             #expect(String(decoding: names, as: UTF8.self) == "user.x\0")
@@ -151,7 +151,7 @@ struct SetTimeTests {
         }
     }
 
-    /// Only what stamps cannot express is remembered.
+    /// Only times that stamps cannot express are remembered.
     @Test func mostTimesNeedNoAttribute() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 1)
@@ -165,7 +165,7 @@ struct SetTimeTests {
         }
     }
 
-    /// Links and special files can have one only from root; for another user it is known until the unmount.
+    /// Only root can set the attribute on links and special files. For other users the time is known until the unmount.
     @Test(arguments: [false, true]) func linksHaveOneOfRoot(isRefused: Bool) throws {
         try withVolume { live in
             try live.symlink("tmp/l")
@@ -194,8 +194,8 @@ struct SetTimeTests {
         }
     }
 
-    /// Nor is the disk under the store full, so nothing says that it is. What the store cannot keep is known until the
-    /// unmount.
+    /// No room for the attribute does not mean that the disk under the store is full, so nothing reports that. A time that the
+    /// store cannot keep is known until the unmount.
     @Test(arguments: [ENOSPC, EDQUOT, E2BIG, ERANGE], ["tmp/f", "tmp/d"])
     func thereIsNoRoomForTheAttribute(code: Int32, path: String) throws {
         try withVolume { live in
@@ -204,7 +204,7 @@ struct SetTimeTests {
             var aged = FileTime(seconds: 0, nanoseconds: 0)
             for days in [0, 21] as [Int64] {
                 if days > 0 { try live.advance(days: days) }
-                // In the future, and passed over by the clock.
+                // One time is in the future, and the other in the span that the clock skipped.
                 for time in [LiveVolume.ago(days: -5), LiveVolume.ago(days: 5)].prefix(days > 0 ? 2 : 1) {
                     let outcome = noRoom.during { try live.setTimes(path, access: time, modification: time) }
                     try outcome.result.get()
@@ -217,7 +217,7 @@ struct SetTimeTests {
             #expect(try live.times(path).modification == aged.earlier(by: 2 * Self.day))
             #expect(try live.events(.hostFull).isEmpty)
             #expect(live.volume.core.hostRefusals.load(ordering: .relaxed) == 0)
-            // Another failure is none of room.
+            // Any other failure reaches the caller.
             let failing = SystemCallFaults(after: 0, of: .setxattr, code: EIO).during {
                 try live.setTimes(path, modification: LiveVolume.ago(days: 6))
             }
@@ -225,7 +225,7 @@ struct SetTimeTests {
         }
     }
 
-    /// Whatever a store has there.
+    /// The attribute in a store may have any value.
     @Test(arguments: [
         "", "x", "m", "m1", "m1.000000000", "m1.000000000+-1", "m1.000000000+99999999999999999999",
         "m9223372036854775807.999999999+4294967296", "m-9223372036854775808.000000000+0",
@@ -245,7 +245,7 @@ struct SetTimeTests {
         }
     }
 
-    /// A store whose settings were lost has files that were set at a later time than its clock shows.
+    /// A store that has lost its settings has files whose times were set when its clock was further ahead.
     @Test func aClockThatWentBackShowsNothingInTheFuture() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 1)
@@ -261,7 +261,7 @@ struct SetTimeTests {
 }
 
 extension LiveVolume {
-    /// When a file was modified, as another volume of the store shows it.
+    /// Returns a file's modification time as another volume of the store shows it.
     static func times(of path: String, in volume: Volume) throws -> FileTime {
         var node = volume.root
         for name in path.split(separator: "/") {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Purges of files that cannot be removed from the store: they are put back into the ledger.
+/// Purges of files that cannot be removed from the store, and so return to the ledger.
 @Suite(.needsImmutableFiles)
 struct StuckFileTests {
     @Test func theWriteIsAnErrorAndTheFileIsBack() throws {
@@ -25,7 +25,7 @@ struct StuckFileTests {
             }
             #expect(live.used == 40)
             #expect(try live.chargedBlocks("tmp/stuck") == 40)
-            // not offered again: what would be promised could not be kept
+            // The file is not offered again, because such a promise could not be kept.
             #expect(try live.blocks(.storageReclaimable) == 0)
             #expect(try live.blocks(.storageImportant) == 24)
             #expect(try live.events(.purge) == [])
@@ -35,7 +35,7 @@ struct StuckFileTests {
         }
     }
 
-    /// What was promised to the write comes from the files that go next.
+    /// The next files give the bytes that the stuck files promised to the write.
     @Test func othersGoInsteadOfIt() throws {
         try withVolume { live in
             try live.makeDirectory("tmp/d")
@@ -53,7 +53,7 @@ struct StuckFileTests {
         }
     }
 
-    /// What comes from other apps instead is recorded and counted, like any purge of others.
+    /// Bytes that others.purgeable gives instead are recorded and counted, like any purge of others.
     @Test func othersPurgeableGoesInsteadOfIt() throws {
         let moment = Moment()
         try withVolume(port: FakeKernel(on: .slowWork) { moment.come() }) { live in
@@ -61,7 +61,7 @@ struct StuckFileTests {
             try live.make("tmp/stuck", blocks: 40)
             let handle = try live.create("Documents/f")
             defer { live.volume.close(handle) }
-            // A part of others becomes purgeable when the file has been chosen, and has not been tried yet.
+            // A part of others becomes purgeable after the file was chosen, and before its removal is tried.
             let volume = live.volume
             moment.run {
                 try volume.controlFiles.write(

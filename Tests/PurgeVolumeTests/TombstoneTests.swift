@@ -9,7 +9,7 @@ import Testing
 
 /// Files that a purge empties instead of removing them (docs/RULES.md, Tombstones).
 struct TombstoneTests {
-    /// `Library/Caches/d` leaves tombstones.
+    /// Makes a volume in which `Library/Caches/d` leaves tombstones.
     private func withTombstones(port: any KernelPort = NoKernel(), _ body: (LiveVolume) throws -> Void) throws {
         try withVolume(port: port) { live in
             try live.makeDirectory("Library/Caches/d")
@@ -22,7 +22,7 @@ struct TombstoneTests {
         try live.volume.attributes(of: try live.node(path)).status.size
     }
 
-    /// Of a file about which the kernel knows nothing yet, it would be told the size that it had.
+    /// Without the repetition, a kernel that does not know the file yet would get the old size.
     @Test func aLookupThatAPurgeHasOvertakenIsRepeated() throws {
         try withVolume { live in
             try live.makeDirectory("Library/Caches/t")
@@ -69,7 +69,7 @@ struct TombstoneTests {
         }
     }
 
-    /// It can be written again, and is purged again then.
+    /// An emptied file can be written again, and is then purged again.
     @Test func anEmptiedFileIsNoVictimUntilItHasData() throws {
         try withTombstones { live in
             try live.make("Library/Caches/d/a", blocks: 5)
@@ -92,7 +92,7 @@ struct TombstoneTests {
         }
     }
 
-    /// What a command names that is empty already is neither purged nor refused.
+    /// An empty file that a command names is neither purged nor refused.
     @Test func commandsThatNameItEmptyItToo() throws {
         try withTombstones { live in
             try live.make("Library/Caches/d/a", blocks: 5)
@@ -109,7 +109,7 @@ struct TombstoneTests {
         }
     }
 
-    /// Its list of blocks goes too, also one in a sidecar, and blocks past its end.
+    /// The list of blocks goes too, even from a sidecar, and so do blocks past the end.
     @Test(arguments: [3, 600]) func aFileWithHoles(runs: Int) throws {
         try withVolume(settings: { $0.total = ByteCount(blocks: 10_000) }) { live in
             try live.set("purgeTombstone", of: "tmp", to: "1")
@@ -131,7 +131,7 @@ struct TombstoneTests {
         }
     }
 
-    /// An opener waits until it is empty; it is never told that there is no such file.
+    /// An opener waits until the file is empty, and never gets ENOENT.
     @Test func openingItMeanwhile() throws {
         try withTombstones { live in
             try live.make("Library/Caches/d/a", blocks: 5)
@@ -185,10 +185,10 @@ struct TombstoneTests {
                 try lookUp(by: tid, in: live)
                 try open(by: tid)
             }
-            // By a descriptor nobody looks up anything.
+            // An open through a descriptor looks nothing up, so it works when it is repeated.
             #expect(throws: Errno.stale) { try open(by: 5) }
             try open(by: 5)
-            // A second purge of it, before the first has been announced.
+            // The file is purged a second time before the first purge is announced.
             #expect(throws: Errno.stale) { try write() }
             try lookUp(by: 4, in: live)
             try live.unlink("Documents/f")
@@ -202,8 +202,8 @@ struct TombstoneTests {
         }
     }
 
-    /// The kernel tries a call only twice, so a thread that has been sent to look the file up is not sent again, although the
-    /// file is emptied once more before it does.
+    /// The kernel tries a call only twice. So a thread that was sent to look the file up is not sent again, even if the file is
+    /// emptied once more before the look-up.
     @Test func anOpenerIsSentToLookItUpOnlyOnce() throws {
         let announcements = VolumeGhostTests.holdingKernel()
         try withTombstones(port: announcements) { live in
@@ -224,14 +224,14 @@ struct TombstoneTests {
             #expect(announcements.unfinished == 2)
             try lookUp(by: 1, in: live)
             live.volume.close(try opened(node, by: 1, in: live))
-            // What a thread has looked up before the file was emptied does not count.
+            // A look-up from before the file was emptied does not count.
             try emptyAgain(by: 2)
             for tid in [1, 2] as [pid_t] {
                 #expect(throws: Errno.stale) { try opened(node, by: tid, in: live) }
                 try lookUp(by: tid, in: live)
                 live.volume.close(try opened(node, by: tid, in: live))
             }
-            // One that was sent to look up the name by another file that had it need not be sent by this one.
+            // A thread that has looked the name up, because of another file that had it, need not do so again for this file.
             try lookUp(by: 3, in: live)
             live.volume.close(try opened(node, by: 3, in: live))
             announcements.finish()
@@ -243,7 +243,7 @@ struct TombstoneTests {
         Caller(owner: geteuid(), group: getegid(), tid: tid, umask: 0)
     }
 
-    /// `Library/Caches/d/a`.
+    /// Looks up `Library/Caches/d/a`.
     private func lookUp(by tid: pid_t, in live: LiveVolume) throws {
         let folder = try live.node("Library/Caches/d")
         live.volume.forget(try live.volume.lookup("a", in: folder, caller: caller(tid)).node, count: 1)
@@ -253,7 +253,7 @@ struct TombstoneTests {
         try live.volume.open(node, flags: O_WRONLY | O_APPEND, caller: caller(tid), offersPassthrough: false)
     }
 
-    /// What cannot help leaves it as it was.
+    /// A write that cannot get enough room leaves the files as they were.
     @Test func aWriteThatFindsTooLittle() throws {
         try withTombstones { live in
             for number in 0..<4 { try live.make("Library/Caches/d/\(number)", blocks: 2) }
@@ -268,7 +268,7 @@ struct TombstoneTests {
         }
     }
 
-    /// The kernel is told by a truncate(2), which must not touch what the app has written since.
+    /// The announcer tells the kernel with truncate(2), which must not touch data that the app has written since.
     @Test func theAnnouncementChangesNothing() throws {
         let announcements = VolumeGhostTests.holdingKernel()
         try withTombstones(port: announcements) { live in
@@ -315,7 +315,7 @@ struct TombstoneTests {
         }
     }
 
-    /// A reboot and a reset remove names as ever; a policy leaves them.
+    /// A reboot and a reset still remove names; a policy leaves them.
     @Test func whoRemovesNames() throws {
         try withVolume { live in
             try live.set("purgeTombstone", of: "", to: "1")
@@ -335,7 +335,7 @@ struct TombstoneTests {
         }
     }
 
-    /// The nearest value decides, in whatever way it has got there.
+    /// The nearest value decides, whether it was set, moved there or found by a scan.
     @Test func theAttribute() throws {
         try withTombstones { live in
             #expect(throws: Errno.invalid) { try live.set("purgeTombstone", of: "tmp", to: "yes") }
@@ -366,7 +366,7 @@ struct TombstoneTests {
         }
     }
 
-    /// A file that cannot be emptied counts again; other files go for the write.
+    /// A file that cannot be emptied counts again, and the other file goes nevertheless.
     @Test func theDiskRefuses() throws {
         try withTombstones { live in
             try live.make("Library/Caches/d/a", blocks: 5)
@@ -378,7 +378,7 @@ struct TombstoneTests {
             #expect(try size(live, "Library/Caches/d/a") == 5 * 4096)
             #expect(try live.blocks(.storageReclaimable) == 0)
             #expect(try live.scannedBlocks() == 5)
-            // A command that names it tries again.
+            // A command that names the file tries again.
             try live.command(.storageReclaim, "paths\0Library/Caches/d/a\0")
             #expect(live.used == 0)
             #expect(try size(live, "Library/Caches/d/a") == 0)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// What cannot be read in a store is named by its path.
+/// An error names the path of an entry in the store that cannot be read.
 struct UnreadableEntryTests {
     @Test func isNamed() throws {
         try withStore { path in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Blocks that are charged though the backing shows no data in them, and numbers at the end of the range.
+/// Blocks that are charged although the backing file shows no data in them, and offsets at the end of the range.
 struct VolumeExtentTests {
     private static let keepSize = System.allocateKeepSize
 
@@ -39,11 +39,11 @@ struct VolumeExtentTests {
         }
     }
 
-    /// The kernel reads the file by itself, so a mapping could fill a hole unseen (docs/RULES.md, Charged bytes).
+    /// The kernel reads the file without the daemon, so a mapping could fill a hole unseen (docs/RULES.md, Charged bytes).
     @Test func aHoleIsChargedAsLongAsAReaderMayMapIt() throws {
         try withVolume { live in
             try live.make("Documents/f", blocks: 40)
-            // The descriptor goes with the handle, so those that are open are here and nowhere else.
+            // Handles own their descriptors, so the open ones are in this table and nowhere else.
             var handles: [Int32: Handle] = [:]
             func open(_ flags: Int32) throws {
                 handles[flags] = try live.volume.open(
@@ -83,7 +83,7 @@ struct VolumeExtentTests {
                 try live.truncate(handle.node, handle, 16 * 4096)
             }
             try expectScanned(live, 16)
-            // Full of data it needs no record any more.
+            // A file full of data needs no record any more.
             try live.write(handle, at: 0, 16 * 4096)
             try expectScanned(live, 16)
             #expect(handle.node.isDense)
@@ -111,14 +111,14 @@ struct VolumeExtentTests {
             #expect(throws: Errno.invalid) { try live.write(handle, at: -1, 4096) }
             #expect(throws: Errno.invalid) { try live.truncate(handle.node, handle, .min) }
             try expectScanned(live, 0)
-            // up to the end it goes: a short write, and the last block
+            // Calls up to the end work: a short write, and the last block.
             #expect(try live.write(handle, at: end - 100, 4096) { (_, granted) throws(Errno) in granted } == 100)
             try live.allocate(handle, Self.keepSize, end - 4096, 4096)
             #expect(throws: Errno.fileTooLarge) { try live.write(handle, at: end - 100, 4096, isMapped: true) }
         }
     }
 
-    /// A demand for a hole and the data behind it is one: nothing is purged for what cannot be had.
+    /// A hole and the data behind it are one demand: nothing is purged for a demand that cannot be met.
     @Test(arguments: ["write", "truncate", "allocate"])
     func holesOfAFilePassedThroughAreAllOrNothing(call: String) throws {
         try withVolume { live in
@@ -145,7 +145,7 @@ struct VolumeExtentTests {
         }
     }
 
-    /// The file ends where it did, not at the end of its last block.
+    /// The file still ends where it did, not at the end of its last block.
     @Test func aWriteFarPastTheEndThatFailsLeavesTheSize() throws {
         try withVolume { live in
             try live.make("Documents/f", blocks: 32)
@@ -181,7 +181,7 @@ struct VolumeExtentTests {
         }
     }
 
-    /// While the store cannot be read nothing is given back, and afterwards it is.
+    /// While the store cannot be read no blocks are released; later they are.
     @Test func whatCannotBeSettledIsSaidAndSettledLater() throws {
         let kernel = FakeKernel()
         try withVolume(port: kernel) { live in
@@ -206,7 +206,7 @@ struct VolumeExtentTests {
             let handle = try live.create("Documents/f")
             defer { live.volume.close(handle) }
             try live.write(handle, at: 30 * 4096, 4096)
-            // the attribute is written before the blocks are allocated
+            // The attribute is written before the blocks are allocated.
             var wasRefused = false
             for after in 0..<20 {
                 let faults = SystemCallFaults(after: after, code: code)

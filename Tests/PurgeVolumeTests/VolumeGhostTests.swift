@@ -8,15 +8,14 @@ import Testing
 
 @testable import PurgeVolume
 
-/// The announcing thread still finds a purged name, and only it (docs/INTERNALS.md, Telling the kernel
-/// of a purge).
+/// The announcing thread, and no other, still finds a purged name (docs/INTERNALS.md, Telling the kernel of a purge).
 struct VolumeGhostTests {
     static let announcer = Caller(owner: 0, group: 0, tid: 99, umask: 0)
 
-    /// Keeps what is to be announced until it is told to go on.
+    /// Makes a kernel that holds announcements until it is told to finish them.
     static func holdingKernel() -> FakeKernel { FakeKernel(announcer: announcer.tid, holdsAnnouncements: true) }
 
-    /// `tmp/a` purged by a write to `Documents/f`, and not announced yet; the kernel knows `tmp`.
+    /// Makes a volume in which a write to `Documents/f` has purged `tmp/a` and not announced it yet. The kernel knows `tmp`.
     private func withGhost(_ body: (LiveVolume, Node, FakeKernel) throws -> Void) throws {
         let announcements = Self.holdingKernel()
         try withVolume(port: announcements) { live in
@@ -50,7 +49,7 @@ struct VolumeGhostTests {
         }
     }
 
-    /// The kernel would take a link that becomes a file for broken.
+    /// The kernel would consider a link that becomes a file broken, so the name keeps its type.
     @Test func itKeepsItsType() throws {
         let volume = Mutex<Volume?>(nil)
         let modes = Mutex<[String: mode_t]>([:])
@@ -85,7 +84,7 @@ struct VolumeGhostTests {
         }
     }
 
-    /// The kernel would drop the app's new file otherwise.
+    /// Otherwise the kernel would drop the app's new file.
     @Test func aNameThatWasMadeAnewIsNotTheAnnouncersToRemove() throws {
         try withGhost { live, tmp, announcements in
             try live.make("tmp/a", blocks: 1)
@@ -113,7 +112,7 @@ struct VolumeGhostTests {
             }
             let directories = unpaid.debt.removals.map { String(decoding: $0.purgedName.directoryPath, as: UTF8.self) }
             #expect(directories == ["tmp"])
-            announcements.finish()  // of the first
+            announcements.finish()  // the first announcement
             #expect(!live.volume.mayCacheAbsence("a", in: tmp))
             let done = Tally()
             unpaid.pay { _ in
@@ -143,7 +142,7 @@ struct VolumeGhostTests {
         }
     }
 
-    /// With no announcer (pid 0), a caller without a pid (0) is not mistaken for it.
+    /// Without an announcer (pid 0), a caller without a pid (0) is not mistaken for it.
     @Test func nobodyIsNotTheAnnouncer() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 1)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// The ledger against a model that knows nothing of the code, and against a scan of the store.
+/// Compares the ledger with a model that shares no code with it, and with a scan of the store.
 struct VolumeLedgerTests {
     @Test(arguments: [(11, false), (12, false), (13, true), (14, true)])
     func randomOperations(seed: UInt64, hasPressure: Bool) throws {

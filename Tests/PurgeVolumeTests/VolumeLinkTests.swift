@@ -7,7 +7,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Files with several names, and names that other files get.
+/// Hard-linked files, and inode numbers that other files get.
 struct VolumeLinkTests {
     private func tiers(_ live: LiveVolume) -> [Int64] {
         let tiers = live.volume.status().tiers
@@ -63,7 +63,7 @@ struct VolumeLinkTests {
         }
     }
 
-    /// Purging its one name here would give nothing back.
+    /// Purging the file's only name in the container would free nothing.
     @Test func aNameOutsideTheContainer() throws {
         try Scratch.with("volume") { scratch in
             let store = scratch.path + "/store"
@@ -85,7 +85,7 @@ struct VolumeLinkTests {
         }
     }
 
-    /// A file system gives a number that has become free to the next file.
+    /// A file system gives a free inode number to the next file.
     @Test func aNumberThatIsUsedAgainIsAnotherFile() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 1)

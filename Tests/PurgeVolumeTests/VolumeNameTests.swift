@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Making, renaming and removing names, where it is refused.
+/// Creation, renames and removal of names, and their refusals.
 struct VolumeNameTests {
     @Test func aRefusedRenameChangesNothing() throws {
         try withVolume { live in
@@ -47,7 +47,7 @@ struct VolumeNameTests {
         }
     }
 
-    /// A refused link leaves the file as purgeable as it was.
+    /// A refused link leaves the file purgeable.
     @Test func aRefusedLinkLeavesTheFileAsItWas() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 3)
@@ -59,7 +59,7 @@ struct VolumeNameTests {
         }
     }
 
-    /// An entry can be queried for as long as the kernel refers to it.
+    /// An unlinked file can be queried and opened again until its last descriptor is closed.
     @Test func anUnlinkedFileIsGoneWithItsLastDescriptor() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 3)
@@ -81,7 +81,7 @@ struct VolumeNameTests {
         }
     }
 
-    /// What the kernel has open by itself: a directory, and a FIFO, which is never opened here.
+    /// The kernel can have these entries open without the daemon: a directory, and a FIFO, which the daemon never opens.
     @Test(arguments: [S_IFDIR | 0o755, S_IFIFO | 0o644])
     func whatWasRemovedWhileInUseCanBeChanged(_ mode: mode_t) throws {
         try withVolume { live in
@@ -116,7 +116,7 @@ struct VolumeNameTests {
         }
     }
 
-    /// More directories than descriptors are kept, each reached however deep.
+    /// The volume has more directories than it keeps descriptors, and reaches each, however deep it is.
     @Test func deepTrees() throws {
         try withVolume { live in
             var path = "Documents"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Tier and mark follow from the names (docs/RULES.md, Places).
+/// Tier and mark follow from a file's names (docs/RULES.md, Places).
 struct VolumePlacementTests {
     private func expect(
         _ live: LiveVolume, _ temporary: Int64, _ caches: Int64, _ persistent: Int64, marked: Int64 = 0,
@@ -119,7 +119,7 @@ struct VolumePlacementTests {
             try live.mark("", "medium")
             try live.mark("Documents/a/g", nil)
             #expect(try live.blocks(.storageReclaimable) == 3)
-            // low goes before high, although it was used later
+            // Low goes before high, although it was used later.
             try live.command(.storageReclaim, "4096")
             #expect(!live.exists("Documents/a/f") && live.exists("Documents/a/g"))
         }
@@ -152,7 +152,7 @@ struct VolumePlacementTests {
             try live.rename("Documents/a", "tmp/a")
             expect(live, 2, 0, 0)
             try live.mark("tmp/a", "low")
-            expect(live, 2, 0, 0)  // a file with several names has only its own mark
+            expect(live, 2, 0, 0)  // a hard-linked file has only its own mark
             try live.mark("tmp/f", "low")
             expect(live, 2, 0, 0, marked: 2)
             try live.rename("tmp/f", "tmp/a/g")
@@ -190,7 +190,7 @@ struct VolumePlacementTests {
         }
     }
 
-    /// Other calls come between the steps of a rename; what counts afterwards is what the next mount finds.
+    /// Other calls come between the steps of a rename. Afterwards the numbers match a scan, as the next mount makes it.
     @Test func callsBetweenTheStepsOfARename() throws {
         let calls = Mutex<[@Sendable () -> Void]>([])
         try withVolume(port: FakeKernel(on: .slowWork) { calls.withLock { $0.popLast() }?() }) { live in

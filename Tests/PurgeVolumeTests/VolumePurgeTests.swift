@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Which files a purge takes while others are open, linked, empty or about to be (docs/RULES.md, Order of purging).
+/// The files that a purge takes while others are open, hard-linked, empty or being purged (docs/RULES.md, Order of purging).
 struct VolumePurgeTests {
     private func purged(_ live: LiveVolume) throws -> [String] { try live.events(.purge).compactMap(\.path) }
 
@@ -21,7 +21,7 @@ struct VolumePurgeTests {
             live.volume.close(second)
             try live.command(.storageReclaim, "4096")
             #expect(try purged(live) == ["tmp/b", "tmp/c"])
-            live.volume.noteRelease(handle)  // read, not served yet
+            live.volume.noteRelease(handle)  // the request was read, but not served yet
             #expect(try live.blocks(.storageReclaimable) == 10)
             try live.command(.storageReclaim, "4096")
             #expect(try purged(live) == ["tmp/b", "tmp/c", "tmp/a"])
@@ -37,9 +37,9 @@ struct VolumePurgeTests {
             for path in ["Library/Caches/old", "Library/Caches/new", "tmp/old", "tmp/new"] {
                 try live.make(path, blocks: 10)
             }
-            try live.make("Documents/f", blocks: 15)  // 14 were free
+            try live.make("Documents/f", blocks: 15)  // 14 blocks were free
             #expect(try purged(live) == ["tmp/old"])
-            try live.make("Documents/g", blocks: 35)  // 9 are free
+            try live.make("Documents/g", blocks: 35)  // 9 blocks are free
             #expect(try purged(live) == ["tmp/old", "tmp/new", "Library/Caches/old", "Library/Caches/new"])
             #expect(
                 try live.events(.purge).map(\.trigger) == [
@@ -99,7 +99,7 @@ struct VolumePurgeTests {
         }
     }
 
-    /// Opening the victim while its purge is under way: ESTALE, so that the kernel looks it up again.
+    /// Opening a victim during its purge is ESTALE, so that the kernel looks the name up again.
     @Test func aFileThatIsBeingPurgedCannotBeOpened() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 10)
@@ -112,7 +112,7 @@ struct VolumePurgeTests {
             #expect(throws: Errno.stale) {
                 try live.volume.link(node, as: "b", in: live.volume.root, caller: LiveVolume.caller)
             }
-            // a look-up of the name waits until it is gone
+            // A look-up of the name waits until the file is gone.
             let volume = live.volume
             let tmp = try live.node("tmp")
             let asking = Workers.start(1) { _ in
@@ -142,7 +142,7 @@ struct VolumePurgeTests {
         }
     }
 
-    /// By the bytes of the path, as the plan says: `-` comes before `/`, and that before a digit.
+    /// Plan and purge follow the bytes of the path: `-` comes before `/`, and `/` before a digit.
     @Test(arguments: [[], ["full"]]) func emptyFilesGoInOrderOfPath(full: [String]) throws {
         let empty = ["a-", "d-/1", "d-/2", "d/0", "d/1", "d/10", "d/2", "d/link", "d0", "d9", "e", "z"]
         try withVolume { live in
@@ -170,7 +170,7 @@ struct VolumePurgeTests {
             try live.command(.storageOthers, "\(20 * 4096)")
             try live.command(.storageOthersPurgeable, "\(5 * 4096)")
             try live.make("tmp/a", blocks: 40)
-            try live.make("Documents/f", blocks: 7)  // 4 are free
+            try live.make("Documents/f", blocks: 7)  // 4 blocks are free
             #expect(live.exists("tmp/a"))
             #expect(try live.blocks(.storageOthersPurgeable) == 2)
             #expect(try live.blocks(.storageOthers) == 17)

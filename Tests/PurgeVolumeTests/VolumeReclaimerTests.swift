@@ -10,7 +10,7 @@ import Testing
 struct VolumeReclaimerTests {
     private static let half = "verylow 10%\nlow 25%\nnearlow 30%\ndesired 50%"
 
-    /// 64 blocks: low below 16 free, desired 32.
+    /// Makes a device of 64 blocks, on which low is below 16 free blocks and desired is 32.
     private func withPressure(_ body: (LiveVolume) throws -> Void) throws {
         try withVolume { live in
             try live.command(.storageThresholds, Self.half)
@@ -23,7 +23,7 @@ struct VolumeReclaimerTests {
     @Test func purgesUntilDesired() throws {
         try withPressure { live in
             for name in ["a", "b", "c"] { try live.make("tmp/\(name)", blocks: 16) }
-            #expect(live.exists("tmp/a"))  // 16 are free: not low yet
+            #expect(live.exists("tmp/a"))  // 16 blocks are free: not low yet
             try live.make("Documents/f", blocks: 1)
             try eventually("two purges") { try live.events(.purge).count == 2 }
             #expect(live.volume.controlFiles.text(of: .storagePressure) == "normal\n")
@@ -33,7 +33,7 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// The pressure is recorded first, then the purges with their cause, then the end of the pressure.
+    /// The journal has the pressure first, then the purges with their cause, then the end of the pressure.
     @Test func theJournalTellsItInOrder() throws {
         try withPressure { live in
             for name in ["a", "b", "c"] { try live.make("tmp/\(name)", blocks: 16) }
@@ -50,7 +50,7 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// What becomes purgeable later has the same cause; a change of the device names no file.
+    /// Files that become purgeable later have the same cause; a change of the device names no file.
     @Test func theCauseLastsAsLongAsThePressure() throws {
         try withPressure { live in
             try live.make("Documents/f", blocks: 30)
@@ -66,7 +66,7 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// Other purges, too, are recorded before the level that they lead to.
+    /// Other purges, too, are recorded before the level that follows from them.
     @Test func aCommandIsToldBeforeTheLevel() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 60)
@@ -119,7 +119,7 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// A change of capacity returns when pressure's purging is over too, announcements and all.
+    /// A change of capacity returns when purging under pressure is over too, including its announcements.
     @Test func aCommandWaitsForIt() throws {
         let (begun, done, answered) = (Tally(), Tally(), Tally())
         let mayEnd = Gate()
@@ -149,7 +149,7 @@ struct VolumeReclaimerTests {
             try waiting.get()
             #expect(try live.blocks(.storageAvailable) == 32)
             #expect(live.volume.controlFiles.text(of: .storagePressure) == "normal\n")
-            // The reclaimer looks once more whether there is anything left to do.
+            // The reclaimer checks once more whether anything is left to do.
             try eventually("the end of its last look") { !live.volume.status().purging }
             live.volume.end()
         }
@@ -166,7 +166,8 @@ struct VolumeReclaimerTests {
     @Test func levelsLastUntilDesired() throws {
         try withVolume { live in
             try live.command(.storageThresholds, Self.half)
-            // blocks that others use, level: of 64, limits at 7 (6.4 rounded up), 16, 20 (19.2) and 32 free
+            // Each row: blocks that others use, and the level. On 64 blocks the limits are 7 (6.4 rounded up), 16, 20 (19.2) and
+            // 32 free.
             let steps: [(Int64, String)] = [
                 (44, "normal"), (45, "nearLow"), (33, "nearLow"), (32, "normal"), (49, "low"), (44, "low"),
                 (33, "low"), (32, "normal"), (58, "veryLow"), (57, "low"), (48, "low"), (32, "normal"),
@@ -178,7 +179,7 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// 2000 blocks: 600 files of one block in Library/Caches, which a purge takes in three steps.
+    /// Makes a device of 2000 blocks: 600 files of one block in Library/Caches, which a purge takes in three steps.
     private func withManyCaches(latency: Int64, _ body: (LiveVolume) throws -> Void) throws {
         try withVolume(settings: { settings in
             settings.total = ByteCount(blocks: 2000)
@@ -190,10 +191,10 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// 1400 are free, and 500 are short.
+    /// Thresholds that leave a shortfall of 500 blocks on a device with 1400 free.
     private static let shortOf500 = "verylow=0,low=\(1401 * 4096),nearlow=\(1401 * 4096),desired=\(1900 * 4096)"
 
-    /// What has begun goes on, however long the latency is then.
+    /// A purge that has begun continues, even if a long latency is set meanwhile.
     @Test func aLatencyThatIsSetLaterHoldsNothingUp() throws {
         try withManyCaches(latency: 0) { live in
             try live.command(.storageProfile, "device")
@@ -203,14 +204,14 @@ struct VolumeReclaimerTests {
             try live.command(.storagePurgeLatency, "1h")
             while live.volume.reclaimer.reclaimOnce() {}
             #expect(live.used == 0)
-            // The next one lags.
+            // The next purge lags.
             try live.make("Library/Caches/next", blocks: 1)
             try live.command(.storageThresholds, "low=100%,nearlow=100%,desired=100%")
             #expect(!live.volume.reclaimer.reclaimOnce() && live.used == 1)
         }
     }
 
-    /// A change waits for what is purged at once. Rules in which that lags behind end the waiting.
+    /// A change waits for a purge that begins at once, but no longer when new rules let the purge lag.
     @Test func whatLagsBehindIsNotWaitedFor() throws {
         try withManyCaches(latency: 3600) { live in
             live.volume.core.reclaimerRuns.store(true, ordering: .sequentiallyConsistent)

@@ -7,9 +7,9 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Writes that fail or do less than was reserved: the ledger is what the store holds.
+/// Writes that fail or do less than was reserved: the ledger equals the content of the store.
 struct VolumeWriteTests {
-    /// The numbers of the volume are those that a scan of its store finds.
+    /// Checks the volume's charged blocks, and that a scan of its store finds as many.
     private func expectScanned(_ live: LiveVolume, _ blocks: Int64, _ location: SourceLocation = #_sourceLocation)
         throws
     {
@@ -43,7 +43,7 @@ struct VolumeWriteTests {
                 try live.write(handle, at: 40960, 8192) { (_, _) throws(Errno) in throw .ioError }
             }
             try expectScanned(live, 1)
-            // half of it came through before the error
+            // Half of the write came through before the error.
             #expect(throws: Errno.ioError) {
                 try live.write(handle, at: 40960, 8192) { (fd, _) throws(Errno) in
                     _ = try LiveVolume.put(fd, 4096, 40960)
@@ -81,14 +81,14 @@ struct VolumeWriteTests {
             }
             #expect(count == 4096)
             try expectScanned(live, 4)
-            // over allocated blocks: they stay charged whatever the write does
+            // Allocated blocks stay charged whatever the write does.
             _ = try live.write(handle, at: 36864, 20480) { (fd, _) throws(Errno) in try LiveVolume.put(fd, 4096, 36864)
             }
             try expectScanned(live, 5)
         }
     }
 
-    /// What was purged for a write stays purged, and the rest of the room is free again.
+    /// Purged files stay purged, and the rest of the room is free again.
     @Test func aFailedWriteThatHadPurged() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 40)
@@ -124,8 +124,8 @@ struct VolumeWriteTests {
         }
     }
 
-    /// The last hole has been filled, but the attribute that records holes cannot be removed: with it the file is
-    /// counted right, too.
+    /// The write has filled the last hole, but the attribute that records holes cannot be removed. With it the file is counted
+    /// right, too.
     @Test(.needsImmutableFiles) func aWriteWhoseRecordCannotBeDropped() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 60)
@@ -151,7 +151,7 @@ struct VolumeWriteTests {
             let handle = try live.create("tmp/f")
             defer { live.volume.close(handle) }
             try live.command(.storageOthers, "\(60 * 4096)")
-            // from within block 0: to the end of block 3
+            // The write goes from within block 0 to the end of block 3.
             #expect(try live.write(handle, at: 100, 100_000) == 4 * 4096 - 100)
             #expect(throws: Errno.noSpace) {
                 try live.write(handle, at: 4 * 4096, 1) { (_, granted) throws(Errno) in granted }

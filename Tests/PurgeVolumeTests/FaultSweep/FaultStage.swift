@@ -6,16 +6,16 @@ import Support
 
 @testable import PurgeVolume
 
-/// What one operation is made ready with, and what must hold after it.
+/// The state in which one operation starts, and the checks after it.
 final class FaultStage {
-    /// A volume with nothing in it.
+    /// An empty volume, and the names in its store.
     struct Baseline {
         let live: LiveVolume
         let names: Set<String>
 
         init(_ live: LiveVolume) throws {
             self.live = live
-            // What is made once, and then stays.
+            // Making the first file creates entries in the store that stay.
             let handle = try live.create("Documents/f")
             live.volume.close(handle)
             try live.unlink("Documents/f")
@@ -23,7 +23,7 @@ final class FaultStage {
         }
     }
     private let baseline: Baseline
-    /// What is open in the store without it.
+    /// The files in the store that are open before the operation.
     private let descriptors: Set<String>
     var live: LiveVolume { baseline.live }
     var handles: [Handle] = []
@@ -43,7 +43,7 @@ final class FaultStage {
         if blocks > 0 { try live.write(handle, at: 0, blocks * 4096) }
         return handle
     }
-    /// Data in blocks 0, 10 and 20, allocated blocks from 30 to 40, past the end.
+    /// Makes a file with data in blocks 0, 10 and 20, and with allocated blocks from 30 to 40, past the end.
     func sparse() throws -> Handle {
         let handle = try file(blocks: 1)
         try live.write(handle, at: 10 * 4096, 4096)
@@ -51,7 +51,7 @@ final class FaultStage {
         try live.allocate(handle, Allocate.keepSize, 30 * 4096, 10 * 4096)
         return handle
     }
-    /// So many single allocated blocks that their list has a file of its own.
+    /// Makes a file of so many single allocated blocks that their list has a file of its own.
     func scattered() throws -> Handle {
         let handle = try file()
         for block in 0..<135 as Range<Int64> {
@@ -59,7 +59,7 @@ final class FaultStage {
         }
         return handle
     }
-    /// A file that is passed through to the kernel, and a descriptor that writes to it.
+    /// Makes a file that is passed through to the kernel, and returns a handle that writes to it.
     func passed() throws -> Handle {
         let writer = try file(blocks: 40)
         live.volume.close(handles.removeLast())
@@ -71,13 +71,13 @@ final class FaultStage {
         handles.insert(handle, at: 0)
         return handle
     }
-    /// All but `blocks` of the device is taken by the others, and by a file that can be purged.
+    /// Leaves `blocks` of the device free; others and a file that can be purged take the rest.
     func short(of blocks: Int64) throws {
         try live.make("tmp/victim", blocks: 100)
         let free = try live.blocks(.storageAvailable)
         try live.command(.storageOthers, "\((free - blocks) * 4096)")
     }
-    /// Something for each rule of a purge, closed.
+    /// Makes closed entries for each rule of a purge.
     func victims() throws {
         try live.makeDirectory("tmp/d")
         try live.make("tmp/a", blocks: 2)
@@ -90,15 +90,15 @@ final class FaultStage {
     }
 
     func closeAll() {
-        // Each is released before the next: a descriptor that stays open looks like a mapping.
+        // Each handle is released before the next, because a descriptor that stays open looks like a mapping.
         while !handles.isEmpty { live.volume.close(handles.removeFirst()) }
     }
 }
 
-// What must hold once the faults are over.
+// Checks after the faults.
 extension FaultStage {
     func check() throws {
-        // After a reboot nothing can be written before that.
+        // After a reboot nothing can be written before the unlock.
         try live.enter(.unlocked)
         if let handle = handles.first, handle.canWrite {
             attempt("the next write") { try live.write(handle, at: 0, 4096) }
@@ -111,7 +111,7 @@ extension FaultStage {
             try live.mark("tmp/next", "high")
             try live.unlink("tmp/next")
         }
-        // As the volume does each second.
+        // The volume does this each second.
         live.volume.keeper.saveDevice()
         live.volume.removeLeftovers()
         try live.awaitMappings(left: 0)
@@ -126,7 +126,7 @@ extension FaultStage {
         do { try body() } catch { note("\(what): \(error)") }
     }
 
-    /// All that a scan finds too.
+    /// Returns the numbers that a scan finds, too.
     private func numbers(of volume: Volume) -> String {
         let status = volume.status()
         let usages = [
@@ -137,7 +137,7 @@ extension FaultStage {
             + usages.map { "\($0.bytes.bytes / 4096):\($0.files)" }.joined(separator: " ")
     }
 
-    /// Nothing is held, being purged, open, or still to be announced.
+    /// Checks that nothing is held, being purged, open, or still to be announced.
     private func checkTree() {
         let state = live.volume.read { state in
             "held \(state.device.held.bytes), purges \(state.untoldPurges.underWay.count), ghosts \(state.ghosts.count), "
@@ -157,7 +157,7 @@ extension FaultStage {
         Set(try Files.tree(live.storePath).filter { !$0.hasPrefix("journal.sqlite") && $0 != "extents" })
     }
 
-    /// What is open in the store, but for directories, of which the volume keeps some, and the journal.
+    /// Returns the open files in the store, except the journal and directories, of which the volume keeps some open.
     private static func descriptors(_ live: LiveVolume) -> Set<String> {
         var found: Set<String> = []
         for name in (try? Files.names(in: "/proc/self/fd")) ?? [] {
@@ -175,7 +175,7 @@ extension FaultStage {
         if !left.isEmpty { note("still open: \(left.sorted())") }
     }
 
-    /// Unlocked, with its folders, as large as at the beginning, and in use by no other file.
+    /// Restores the device: unlocked, with its folders, as large as at the beginning, and without others.
     private func restoreDevice() throws {
         if live.volume.device.state != .unlocked { try live.command(.deviceState, "unlock") }
         if live.volume.device.isRunning { try live.command(.appState, "terminate") }
@@ -188,12 +188,12 @@ extension FaultStage {
         }
     }
 
-    /// Everything can be removed, and then nothing is left.
+    /// Removes everything, and checks that nothing is left.
     private func clear() throws {
         for path in try Self.names(live).subtracting(baseline.names).sorted(by: >) {
             if let path = Self.inside(path) { remove(path) }
         }
-        // What a child of this process has between its fork and its exec looks mapped for so long.
+        // Descriptors that a child of this process has between its fork and its exec look like mappings.
         try eventually("nothing is charged") { try live.blocks(.storageUsed) == 0 }
         for path in try Self.names(live).subtracting(baseline.names).sorted(by: >) {
             note("\(path) is left in the store")
@@ -201,7 +201,7 @@ extension FaultStage {
         }
     }
 
-    /// The path in the container of an entry of the store.
+    /// Returns the path in the container of an entry of the store; nil if it is elsewhere.
     private static func inside(_ path: String) -> String? {
         path.hasPrefix("container/") ? String(path.dropFirst("container/".count)) : nil
     }

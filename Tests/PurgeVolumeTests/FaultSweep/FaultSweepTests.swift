@@ -8,14 +8,14 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Each system call of each operation that changes something fails in turn: once, or from then on.
+/// Each system call of each operation that changes something fails in turn: once, twice, or from then on.
 struct FaultSweepTests {
-    /// EINTR from then on interrupts every call once; no kernel interrupts one for ever.
+    /// With EINTR from then on, each call is interrupted once, because no kernel interrupts a call for ever.
     private static let kinds: [(code: Int32, count: Int)] = [
         (EIO, 1), (ENOSPC, 1), (EMFILE, 1), (EINTR, 2), (EIO, .max), (ENOSPC, .max), (EMFILE, .max), (EINTR, .max),
     ]
 
-    /// All of them at full counts; otherwise two, which two depends on the operation, so that each is tried on every fourth.
+    /// Returns all kinds at full counts, and two otherwise. Which two depends on the operation, so each is tried on every fourth.
     private static func kinds(for operation: Int) -> [(code: Int32, count: Int)] {
         guard Scale.factor < 1 else { return kinds }
         return [kinds[operation % kinds.count], kinds[(operation + kinds.count / 2 + 1) % kinds.count]]
@@ -26,7 +26,7 @@ struct FaultSweepTests {
         settings.thresholds = .off
     }
 
-    /// What a fault led to; in each case the invariants of `FaultStage` hold.
+    /// The outcome of the faults; the invariants of `FaultStage` hold after each of them.
     private final class Tally: Sendable {
         let next = Atomic<Int>(0)
         let faults = Atomic<Int>(0)
@@ -73,14 +73,14 @@ struct FaultSweepTests {
         }
     }
 
-    /// What was wrong after the fault; nil where no call was left to fail.
+    /// Returns the problems after the fault; nil if no call was left to fail.
     private static func fail(
         _ operation: FaultyOperation, _ baseline: FaultStage.Baseline, after: Int, _ code: Int32, _ count: Int,
         _ tally: Tally
     ) throws -> [String]? {
         let stage = FaultStage(baseline)
         let faults = SystemCallFaults(after: after, code: code, count: count)
-        // The call has the handles, and is gone before they are closed.
+        // The operation's closure owns the handles, and is gone before they are closed.
         let outcome = faults.during(try operation.prepare(stage))
         if case .failure(let error as Errno) = outcome.result {
             tally.refused.add(1, ordering: .relaxed)
@@ -103,7 +103,7 @@ struct FaultSweepTests {
         return stage.problems.map { "\(operation.name), call \(after + 1), \(call), \(errno): \($0)" }
     }
 
-    /// Writes at the end of a volume may fail too: the loss is reported, and the next mount finds the same files.
+    /// Writes at the end of a volume may fail too. The loss is reported, and the next mount finds the same files.
     @Test func theEndMayFail() throws {
         var faults = 0
         for kind in Self.kinds {

@@ -21,7 +21,7 @@ extension FaultyOperation {
         ),
     ]
 
-    /// After an advance of a day, a time that the clock passed over needs an attribute, and an earlier one does not.
+    /// After an advance of a day, a time that the clock skipped needs an attribute, and an earlier one does not.
     private static func setTimes(of path: String, hoursAgo hours: [Int64]) -> FaultyOperation {
         .init("utimens of \(path) after the clock was advanced, \(hours) hours ago") { stage in
             if path == "Documents/d" { try stage.live.makeDirectory(path) } else { try stage.file(blocks: 2) }

@@ -5,7 +5,7 @@ import Support
 
 @testable import PurgeVolume
 
-// Writes to the control files, and what the volume does by itself.
+// Writes to the control files, and the volume's own work.
 extension FaultyOperation {
     private static func command(
         _ file: ControlFile, _ text: String, _ prepare: @escaping @Sendable (FaultStage) throws -> Void = { _ in }
@@ -92,7 +92,7 @@ extension FaultyOperation {
 }
 
 extension FaultStage {
-    /// A file in tmp whose record has a sidecar.
+    /// Makes a file in tmp whose record has a sidecar.
     fileprivate func sparseVictim() throws {
         _ = try scattered()
         closeAll()

@@ -4,7 +4,7 @@ import Support
 
 @testable import PurgeVolume
 
-// What makes, links and removes names, and what moves them.
+// Creation, links, removal and renames.
 extension FaultyOperation {
     static let names: [FaultyOperation] = [
         .init("create") { stage in { stage.handles.append(try stage.live.create("Documents/f")) } },

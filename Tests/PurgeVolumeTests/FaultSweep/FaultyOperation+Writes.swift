@@ -4,7 +4,7 @@ import Support
 
 @testable import PurgeVolume
 
-// Data written, copied and synced.
+// Writes, copies and syncs of data.
 extension FaultyOperation {
     private static func write(
         _ name: String, at block: Int64, _ count: Int, isMapped: Bool = false, dropsPrivileges: Bool = false,

@@ -3,7 +3,7 @@ import PurgeSystem
 
 @testable import PurgeVolume
 
-/// One operation, on what `prepare` has made ready.
+/// One operation, on the state that `prepare` has made.
 struct FaultyOperation: Sendable {
     let name: String
     let prepare: @Sendable (FaultStage) throws -> () throws -> Void

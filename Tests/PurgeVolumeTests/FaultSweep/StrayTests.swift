@@ -5,14 +5,14 @@ import Testing
 
 @testable import PurgeVolume
 
-/// What a call that failed has made in the store, and could not take back.
+/// Strays: entries that a failed call has made in the store and could not remove.
 struct StrayTests {
-    /// Leaves a file `Documents/d/f` in the store of which the tree does not know.
+    /// Leaves a file `Documents/d/f` in the store that the tree does not know.
     private func leaveStray(_ live: LiveVolume) throws {
         try live.makeDirectory("Documents/d")
         let probe = SystemCallFaults.none.during { live.volume.close(try live.create("Documents/d/probe")) }
         try live.unlink("Documents/d/probe")
-        // From the look at what has been made on, nothing works.
+        // All calls fail from the fstat(2) of the new file on.
         guard let look = probe.calls.firstIndex(of: .fstat) else { throw TestFailure("\(probe.calls)") }
         let outcome = SystemCallFaults(after: look, code: EIO, count: .max).during {
             _ = try live.create("Documents/d/f")
@@ -53,10 +53,10 @@ struct StrayTests {
         }
     }
 
-    /// As long as it cannot be removed from the store, its name cannot be used, and nothing is written over it.
+    /// As long as a stray cannot be removed from the store, its name cannot be used, and nothing is written over it.
     @Test func itStandsInTheWayWhileTheStoreFails() throws {
         try withVolume { live in
-            // Creating a name tries again to remove the stray.
+            // Creating a name tries again to remove the stray, so this file is made first.
             try live.make("tmp/g", blocks: 1)
             try leaveStray(live)
             let broken = SystemCallFaults(after: 0, of: .unlinkat, code: EIO, count: .max)
