@@ -99,6 +99,23 @@ struct VolumePurgeTests {
         }
     }
 
+    /// `passedOver` lists no open file that ranks after the last victim. The victim exceeded the directory's limit when it was
+    /// chosen; without it, the directory is within the limit.
+    @Test func filesOfALaterTurnAreNotPassedOver() throws {
+        try withVolume { live in
+            try live.makeDirectory("Library/Caches/d")
+            try live.set("sizeLimit", of: "Library/Caches/d", to: "\(20 * 4096)")
+            try live.make("Library/Caches/later", blocks: 10)
+            let later = try live.open("Library/Caches/later", O_RDONLY)
+            defer { live.volume.close(later) }
+            try live.make("Library/Caches/d/victim", blocks: 21)
+            try live.make("Documents/f", blocks: 34)  // 33 are free
+            let purge = try #require(live.events(.purge).first)
+            #expect(purge.path == "Library/Caches/d/victim" && purge.reason == "policySize")
+            #expect(purge.passedOver == nil)
+        }
+    }
+
     /// Opening a victim during its purge is ESTALE, so that the kernel looks the name up again.
     @Test func aFileThatIsBeingPurgedCannotBeOpened() throws {
         try withVolume { live in

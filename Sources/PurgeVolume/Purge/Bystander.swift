@@ -26,7 +26,7 @@ struct Bystander {
     /// Those whose turn was not after that of the last victim, the first in the order first.
     static func passedOver(by victims: [Victim<Node>], _ order: PurgeOrder, _ handles: HandleList) -> [PassedOver] {
         guard let last = victims.last else { return [] }
-        let lastTurn = last.file.purgeRank.flatMap { order.turn(of: $0) } ?? .max
+        let lastTurn = last.rank.flatMap { order.turn(of: $0) } ?? .max
         let beside = (last.file.parent?.entries ?? [:]).values.prefix(besideLookedAt)
         var seen: Set<ObjectIdentifier> = []
         var found: [Bystander] = []
