@@ -66,7 +66,10 @@ struct Purger: VolumeFamily {
         var missing: Set<ObjectIdentifier> = []
         // As long as the files exist, so do their directories.
         for (victim, name) in read({ _ in victims.map { ($0, Removal($0.file)) } }) {
-            guard var removal = name else { continue }
+            guard var removal = name else {
+                failed.append(victim)
+                continue
+            }
             do throws(Errno) {
                 try remove(&removal, &missing)
                 removals.append(removal)
