@@ -133,25 +133,6 @@ extension Mounts {
             }
         }
 
-        /// An ignored SIGHUP stays ignored, and SIGQUIT unmounts.
-        @Test func signalsToAMountInTheForeground() throws {
-            try withMount(mounted: false) { mount in
-                let child = try Program.start(
-                    ["/bin/sh", "-c", "ulimit -c 0; trap '' HUP; exec \"$@\"", "sh"]
-                        + [PurgefsBinary.path, "mount", "--foreground", mount.store, mount.root])
-                defer { child.signalGroup(SIGKILL) }
-                try eventually("the mount") { Files.exists(mount.path(".purgefs")) }
-                child.signal(SIGHUP)
-                // If both are pending, SIGHUP is delivered first.
-                child.signal(SIGUSR1)
-                try eventually("the census") { child.errors.contains("census") }
-                #expect(Files.exists(mount.path(".purgefs")))
-                child.signal(SIGQUIT)
-                #expect(try child.wait(within: 20) == 0)
-                #expect(MountTable.entry(at: mount.root) == nil)
-            }
-        }
-
         @Test func eventsToAFIFOThatNobodyReads() throws {
             try Scratch.with("fifo") { scratch in
                 let fifo = "\(scratch.path)/events"

@@ -1,15 +1,18 @@
 """service_manager.py PURGEFS KIND: acts as the service manager of `purgefs mount --foreground`.
 
-KIND is path, abstract, missing (a socket that does not exist) or full (a socket that accepts no more). Works in the current
+KIND is path, abstract, signals, missing (a socket that does not exist) or full (a socket that accepts no more). Works in the current
 directory, and always unmounts at the end.
 """
 import os
+import resource
+import signal
 import socket
 import subprocess
 import sys
 import time
 
 PURGEFS, KIND = sys.argv[1:]
+IS_TOLD = KIND in ("path", "abstract", "signals")
 
 
 def main():
@@ -45,8 +48,9 @@ def fill(name):
 
 def serve(manager, name):
     service = subprocess.Popen([PURGEFS, "mount", "--foreground", "--total", "64M", "store", "mnt"],
-                               env={**os.environ, "NOTIFY_SOCKET": name}, stderr=subprocess.PIPE, text=True)
-    if KIND in ("path", "abstract"):
+                               env={**os.environ, "NOTIFY_SOCKET": name}, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=ignore_hangups if KIND == "signals" else None)
+    if IS_TOLD:
         assert manager.recv(4096) == b"READY=1"
     else:
         deadline = time.monotonic() + 30
@@ -58,9 +62,11 @@ def serve(manager, name):
     # Both ways to end a service: its stop command and a signal.
     if KIND == "path":
         subprocess.run([PURGEFS, "unmount", "mnt"], check=True)
+    elif KIND == "signals":
+        send_signals(service)
     else:
         service.terminate()
-    if KIND in ("path", "abstract"):
+    if IS_TOLD:
         assert manager.recv(4096) == b"STOPPING=1"
     warnings = service.communicate(timeout=30)[1]
     assert service.returncode == 0, service.returncode
@@ -69,6 +75,23 @@ def serve(manager, name):
     assert expected is None or expected in warnings, warnings
     assert open("store/container/Documents/f").read() == "x"
     assert not os.path.ismount("mnt")
+
+
+def ignore_hangups():
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def send_signals(service):
+    """An ignored SIGHUP stays ignored, and SIGQUIT unmounts. The mount answers before it is ready, and a signal until then is an
+    interruption."""
+    service.send_signal(signal.SIGHUP)
+    # If both are pending, SIGHUP is delivered first.
+    service.send_signal(signal.SIGUSR1)
+    line = service.stderr.readline()
+    assert "census" in line, line
+    assert os.path.exists("mnt/.purgefs")
+    service.send_signal(signal.SIGQUIT)
 
 
 def run_command(manager, name):
