@@ -33,9 +33,11 @@ public final class ChildProcess: Sendable {
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         Self.useDefaultSignals(&attributes)
-        let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        // The test's variables come last: a daemon that purgefs forks shows its arguments in place of the first ones.
+        let inherited = ProcessInfo.processInfo.environment.filter { environment[$0.key] == nil }
+        let variables = [inherited, environment].flatMap { $0.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" } }
         pid = try withCStrings(arguments) { argv in
-            try withCStrings(merged.map { "\($0)=\($1)" }) { envp in
+            try withCStrings(variables) { envp in
                 var child = pid_t()
                 let code = Self.starting.withLock { _ in
                     posix_spawnp(&child, arguments[0], &actions, &attributes, argv, envp)
