@@ -33,7 +33,7 @@ final class Server: Sendable {
     /// Returns the node of a kernel's nodeid, which is the node's address, or 1 for the root.
     func node(_ id: fuse_ino_t) -> Node {
         guard id != FUSE_ROOT_ID, let pointer = UnsafeRawPointer(bitPattern: UInt(id)) else { return volume.root }
-        // Unmanaged: a node lives for as long as the kernel has references to it (`Node.lookups`).
+        // Unmanaged: a node lives for as long as the kernel has references to it (`NodeState.lookups`).
         return Unmanaged<Node>.fromOpaque(pointer).takeUnretainedValue()
     }
 

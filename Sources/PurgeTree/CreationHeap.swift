@@ -2,7 +2,7 @@ import PurgeModel
 
 /// Files in the order of their creation, then of their paths, or in the opposite order, from which any can be removed.
 final class CreationHeap: @unchecked Sendable {
-    // @unchecked: the vars are guarded by the lock of the tree's owner.
+    // @unchecked: the vars are used only by functions that have been given the tree, as those of `Node` are.
     fileprivate let isNewestFirst: Bool
     private var heap = IndexedHeap<CreatedFile>()
     fileprivate var positions: [ObjectIdentifier: Int] = [:]

@@ -9,7 +9,7 @@ public struct Dentry: Hashable, Sendable {
     }
 
     /// The node with this name.
-    public var node: Node? { directory.part?.entries[name] }
+    var node: Node? { directory.part?.entries[name] }
 
     public static func == (a: Dentry, b: Dentry) -> Bool { a.directory === b.directory && a.name == b.name }
 

@@ -1,8 +1,8 @@
 import Glibc
 
 extension Node {
-    /// Path in the container, without a leading slash; under the lock.
-    public func path() -> [Name] {
+    /// Path in the container, without a leading slash.
+    func path() -> [Name] {
         var names: [Name] = []
         var node = self
         while let parent = node.parent {
@@ -19,8 +19,8 @@ extension Node {
         return depth
     }
 
-    /// Whether its path, byte by byte, comes before that of another node of the tree; under the lock.
-    public func pathPrecedes(_ other: Node) -> Bool {
+    /// Whether its path, byte by byte, comes before the path of another node of the tree.
+    func pathPrecedes(_ other: Node) -> Bool {
         var (mine, theirs) = (self, other)
         let (depth, otherDepth) = (depth, other.depth)
         for _ in 0..<max(0, depth - otherDepth) { mine = mine.parent ?? mine }

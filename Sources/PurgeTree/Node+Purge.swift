@@ -2,16 +2,16 @@ import PurgeModel
 
 extension Node {
     /// Another call or purge is working on it now.
-    public var isBusy: Bool { holds > 0 || isGoing }
+    var isBusy: Bool { holds > 0 || isGoing }
 
     /// Whether a purge empties it, and it keeps its name.
-    public var leavesTombstone: Bool { isRegular && standing.leavesTombstone }
+    var leavesTombstone: Bool { isRegular && standing.leavesTombstone }
 
     /// Whether a purge has chosen it, and is to empty it.
-    public var isEmptiedByPurge: Bool { isGoing && holds > 0 }
+    var isEmptiedByPurge: Bool { isGoing && holds > 0 }
 
     /// Whether a purge with this aim may take it.
-    public func verdict(for aim: PurgeAim) -> PurgeVerdict { PurgeRule.verdict(on: purgeFacts, for: aim) }
+    func verdict(for aim: PurgeAim) -> PurgeVerdict { PurgeRule.verdict(on: purgeFacts, for: aim) }
 
     /// What its bytes count as while they are reclaimable.
     var purgeClass: PurgeClass {
@@ -19,7 +19,7 @@ extension Node {
     }
 
     /// When a purge takes it, if one may; nil if it is not purgeable.
-    public var purgeRank: PurgeRank? {
+    var purgeRank: PurgeRank? {
         PurgeRank.of(
             tier: standing.tier, effectiveMark: standing.mark, breach: flags.policy.breach, isAged: isAged)
     }
@@ -34,7 +34,7 @@ extension Node {
     }
 
     /// The facts on which the rule of purging depends.
-    public var purgeFacts: PurgeFacts {
+    var purgeFacts: PurgeFacts {
         var facts = PurgeFacts(kind: factsKind, tier: standing.tier, mark: standing.mark, blocks: blocks)
         facts.breach = flags.policy.breach
         facts.isAged = isAged
@@ -54,12 +54,5 @@ extension Node {
         case .symbolicLink: .symbolicLink
         default: .other
         }
-    }
-}
-
-extension Victim<Node> {
-    /// The file as it is now. Without a `reason`, its rule is why.
-    public init(_ node: Node, for reason: PurgeReason? = nil) {
-        self.init(node, rank: node.purgeRank, age: node.age, reason: reason)
     }
 }

@@ -28,8 +28,6 @@ public struct NodeFlags: OptionSet, Sendable {
     public static var reclaimable: NodeFlags { NodeFlags(rawValue: 256) }
     /// It has a name outside the container, so purging it would free nothing.
     public static var linkedOutside: NodeFlags { NodeFlags(rawValue: 512) }
-    /// It is on another device than the container.
-    public static var onOtherDevice: NodeFlags { NodeFlags(rawValue: 1024) }
 
     public mutating func set(_ flag: NodeFlags, to value: Bool) {
         if value { insert(flag) } else { remove(flag) }

@@ -3,12 +3,12 @@ import PurgeModel
 /// A directory with a policy, and the files that belong to it: those below it with one name, and no other directory
 /// with a policy in between.
 public final class PolicyIndex: @unchecked Sendable {
-    // @unchecked: the vars are guarded by the lock of the tree's owner.
+    // @unchecked: the vars are used only by functions that have been given the tree, as those of `Node` are.
     public let directory: Node
-    public private(set) var policy: DirectoryPolicy
+    private(set) var policy: DirectoryPolicy
     /// Charged blocks of all files that belong to it.
-    public private(set) var blocks: Int64 = 0
-    public private(set) var files: Int64 = 0
+    private(set) var blocks: Int64 = 0
+    private(set) var files: Int64 = 0
     /// The files that the policy may take now. Those in `old` have reached the age; those in `excess` are the oldest of
     /// the others, and over the size; the rest is in `young`.
     let old = CreationHeap()
@@ -39,7 +39,7 @@ public final class PolicyIndex: @unchecked Sendable {
 
     init(directory: Node, policy: DirectoryPolicy) { (self.directory, self.policy) = (directory, policy) }
 
-    public var used: ByteCount { ByteCount(blocks: blocks) }
+    var used: ByteCount { ByteCount(blocks: blocks) }
 
     /// When the next file reaches the age; nil if none will.
     var nextDue: Instant? {

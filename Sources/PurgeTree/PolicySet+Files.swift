@@ -2,6 +2,13 @@ import PurgeModel
 
 // Files that belong to a policy. A node under none has no trace of one, and is passed over at once.
 extension PolicySet {
+    /// A directory's policy, and what the files that belong to it use.
+    public func use(
+        of index: PolicyIndex
+    ) -> (policy: DirectoryPolicy, used: ByteCount, files: Int64) {
+        (index.policy, index.used, index.files)
+    }
+
     /// The file counts, and so belongs to the policy of a directory above it.
     mutating func join(_ node: Node) {
         guard let parent = node.parent, parent.flags.isUnderPolicy, !node.flags.isUnderPolicy else { return }

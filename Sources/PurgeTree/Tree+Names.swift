@@ -27,7 +27,7 @@ extension Tree {
     /// One more name for a file, or the first for one that has none.
     public mutating func link(_ node: Node, as dentry: Dentry) {
         dentry.directory.ensuredPart.entries[dentry.name] = node
-        guard node.isUnlinked else { return addName(dentry, to: node) }
+        guard node.isUnlinked else { return counted.addName(dentry, to: node) }
         counted.withdraw(node)
         node.flags.remove(.unlinked)
         node.container = dentry.directory.container
@@ -42,7 +42,7 @@ extension Tree {
     /// One name less. A file without names stays charged until nothing uses it: see `close` and `unhold`.
     public mutating func unlink(_ dentry: Dentry) {
         guard let node = dentry.directory.part?.entries.removeValue(forKey: dentry.name) else { return }
-        if node.hasSeveralNames { return removeName(dentry, from: node) }
+        if node.hasSeveralNames { return counted.removeName(dentry, from: node) }
         counted.retract(node)
         if node.isDirectory {
             counted.setPolicy(nil, of: node, atOnce: 0)
@@ -75,32 +75,6 @@ extension Tree {
         if node.isDirectory || otherNode.isDirectory { place() }
     }
 
-    private mutating func addName(_ dentry: Dentry, to node: Node) {
-        guard let first = node.parent else { return }
-        counted.withdraw(node)
-        let part = node.ensuredPart
-        if part.names == nil {
-            part.names = NodeNames()
-            node.countName(Dentry(directory: first, name: node.name))
-        }
-        node.countName(dentry)
-        counted.settle(node)
-        counted.enter(node)
-    }
-
-    private mutating func removeName(_ dentry: Dentry, from node: Node) {
-        counted.withdraw(node)
-        node.part?.names?.remove(dentry)
-        guard let names = node.part?.names, let other = names.any else { return }
-        if names.count == 1 || (node.parent === dentry.directory && node.name == dentry.name) {
-            node.parent = other.directory
-            node.name = other.name
-        }
-        if names.count == 1 { node.part?.names = nil }
-        counted.settle(node)
-        counted.enter(node)
-    }
-
     private mutating func moveName(of node: Node, from old: Dentry, to new: Dentry) {
         // A victim is listed in its directory.
         let wasCounted = node.flags.contains(.counted)
@@ -119,5 +93,33 @@ extension Tree {
         }
         place(node)
         if wasCounted { counted.enter(node) }
+    }
+}
+
+extension CountedFiles {
+    fileprivate mutating func addName(_ dentry: Dentry, to node: Node) {
+        guard let first = node.parent else { return }
+        withdraw(node)
+        let part = node.ensuredPart
+        if part.names == nil {
+            part.names = NodeNames()
+            node.countName(Dentry(directory: first, name: node.name))
+        }
+        node.countName(dentry)
+        settle(node)
+        enter(node)
+    }
+
+    fileprivate mutating func removeName(_ dentry: Dentry, from node: Node) {
+        withdraw(node)
+        node.part?.names?.remove(dentry)
+        guard let names = node.part?.names, let other = names.any else { return }
+        if names.count == 1 || (node.parent === dentry.directory && node.name == dentry.name) {
+            node.parent = other.directory
+            node.name = other.name
+        }
+        if names.count == 1 { node.part?.names = nil }
+        settle(node)
+        enter(node)
     }
 }

@@ -50,7 +50,7 @@ extension CountedFiles {
 
 extension Node {
     /// The policy to which files in this directory belong: its own, or that of the nearest directory above it that has one.
-    public internal(set) var nearestPolicy: PolicyIndex? {
+    var nearestPolicy: PolicyIndex? {
         get { part?.nearestPolicy }
         set {
             if newValue != nil { ensuredPart.nearestPolicy = newValue } else { part?.nearestPolicy = nil }
@@ -59,7 +59,7 @@ extension Node {
     }
 
     /// Its own.
-    public var policy: DirectoryPolicy? { part?.policy?.policy }
+    var policy: DirectoryPolicy? { part?.policy?.policy }
 
     /// What `nearestPolicy` is where the directory is now.
     var policyByNames: PolicyIndex? { part?.policy ?? parent?.nearestPolicy }

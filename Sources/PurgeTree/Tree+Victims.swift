@@ -21,6 +21,11 @@ extension Tree {
     /// All files that may be purged, by directory and rank.
     public var victims: [VictimList] { counted.queue.lists }
 
+    /// The files of a list, in no particular order, and the unit with which they are purged. An empty list has none.
+    public func files(of list: VictimList) -> (nodes: [Node], unit: (VictimUnit, age: PurgeAge)?) {
+        (list.nodes, list.unit.map { ($0, $0.age) })
+    }
+
     /// A purge has chosen the file: from here on it counts in no number, and its name is about to be removed. A file that
     /// keeps its name is held by the purge: other calls wait for that to end.
     public mutating func choose(_ node: Node) {

@@ -12,14 +12,14 @@ public struct UnsavedUses: Sendable {
 
     mutating func keep(_ node: Node) {
         // The journal knows files by their inode numbers on the container's device.
-        guard node.flags.isDisjoint(with: [.useUnsaved, .onOtherDevice]) else { return }
+        guard !node.isOnOtherDevice, !node.flags.contains(.useUnsaved) else { return }
         node.flags.insert(.useUnsaved)
         nodes.append(node)
     }
 
     /// The last name and the last descriptor of the node are gone.
     mutating func noteGone(_ node: Node) {
-        if !node.flags.contains(.onOtherDevice) { gone.append(node.inode) }
+        if !node.isOnOtherDevice { gone.append(node.inode) }
         if node.flags.contains(.useUnsaved) { goneNodes += 1 }
     }
 

@@ -46,7 +46,7 @@ struct VictimFolders: Sendable {
 
 /// The victims of one rank in one directory. Belongs to the directory's `NodePart`.
 public final class VictimList: @unchecked Sendable {
-    // @unchecked: the vars are guarded by the lock of the tree's owner.
+    // @unchecked: the vars are used only by functions that have been given the tree, as those of `Node` are.
     let rank: PurgeRank
     /// That of a directory that is purged as one.
     let part: UnitPart?
@@ -73,9 +73,9 @@ public final class VictimList: @unchecked Sendable {
     }
 
     /// In no particular order.
-    public var nodes: [Node] { files.members.map { $0.node.takeUnretainedValue() } }
+    var nodes: [Node] { files.members.map { $0.node.takeUnretainedValue() } }
     /// What its files are purged with. An empty list has none: the unit and the directory may be gone.
-    public var unit: VictimUnit? { files.isEmpty ? nil : part?.unit }
+    var unit: VictimUnit? { files.isEmpty ? nil : part?.unit }
 }
 
 struct VictimFile: HeapMember, Sendable {

@@ -3,7 +3,7 @@ import PurgeModel
 /// The victims below a directory that is purged as one, as far as they are in the same step and urgency: a unit in the
 /// order of victims. Belongs to the directory's `NodePart`.
 public final class VictimUnit: @unchecked Sendable {
-    // @unchecked: the vars are guarded by the lock of the tree's owner.
+    // @unchecked: the vars are used only by functions that have been given the tree, as those of `Node` are.
     public unowned let directory: Node
     fileprivate let step: PurgeStep
     fileprivate let urgency: Urgency
@@ -21,7 +21,7 @@ public final class VictimUnit: @unchecked Sendable {
     }
 
     /// By which it is ordered.
-    public var age: PurgeAge { PurgeAge(lastUse: lastUse, charged: ByteCount(blocks: size)) }
+    var age: PurgeAge { PurgeAge(lastUse: lastUse, charged: ByteCount(blocks: size)) }
 
     fileprivate func has(_ rank: PurgeRank) -> Bool { step == rank.step && urgency == rank.urgency }
 
@@ -70,7 +70,7 @@ public final class VictimUnit: @unchecked Sendable {
 
 /// The victims of one rank in a unit.
 final class UnitPart: @unchecked Sendable {
-    // @unchecked: the vars are guarded by the lock of the tree's owner.
+    // @unchecked: the vars are used only by functions that have been given the tree, as those of `Node` are.
     unowned let unit: VictimUnit
     let rank: PurgeRank
     var folders = VictimFolders()

@@ -24,7 +24,7 @@ extension Volume {
     /// Its path in the container, for people. Empty for the container itself and for what has no name.
     public func path(of node: Node) -> String {
         if let file = control.file(node) { return "\(ControlFile.directory)/\(file.rawValue)" }
-        return node.isControl ? ControlFile.directory : read { _ in node.path().text }
+        return node.isControl ? ControlFile.directory : read { state in state[node].path().text }
     }
 
     /// The kernel has dropped `count` references.

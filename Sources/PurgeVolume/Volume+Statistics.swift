@@ -21,7 +21,7 @@ extension Volume {
             let capacity = state.capacity
             let available =
                 node === root || node.isControl
-                ? capacity.free : capacity.available(for: node.standing.writeClass)
+                ? capacity.free : capacity.available(for: state[node].standing.writeClass)
             return VolumeStatistics(
                 blocks: capacity.total.wholeBlocks, free: max(available, capacity.free).wholeBlocks,
                 available: available.wholeBlocks)

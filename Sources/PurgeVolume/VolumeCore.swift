@@ -26,7 +26,8 @@ final class VolumeCore: Sendable {
     let keepsAccessControlLists: Bool
     /// How many milliseconds a write waits for files that are being changed.
     let patience: Int64
-    /// Guards the state and every Node and Handle. Never held across I/O, a reply or a notification.
+    /// Guards the state, and with it what changes of every node and handle, to which there is no other way. Never held across
+    /// I/O, a reply or a notification.
     private let state: Mutex<VolumeState>
     /// Advances when the purge of a file has ended, when a whole purge has, and when the reclaimer has looked for work.
     let purges = Gate()
@@ -110,13 +111,15 @@ final class VolumeCore: Sendable {
         keepsAccessControlLists = Self.keepsAccessControlLists(store)
         control = ControlTree(owner: getuid(), group: getgid(), made: Instant(nanoseconds: System.now()))
         state = Mutex(VolumeState(device: device, descriptorLimit: budget.directories))
-        root.ensuredIO.descriptor = store.container
+        state.withLock { $0[root].io.descriptor = store.container }
     }
 
     /// Nodes of a tree refer to each other, so nothing else would close the directories that are kept open.
     deinit {
-        state.withLock { $0.descriptors.removeAll() }
-        root.io?.descriptor = nil
+        state.withLock { state in
+            state.descriptors.removeAll(in: &state.tree)
+            state[root].io.descriptor = nil
+        }
     }
 
     private static func keepsAccessControlLists(_ store: Store) -> Bool {
@@ -182,7 +185,7 @@ final class VolumeCore: Sendable {
         if effects.shouldReclaim, !reclaimerIsBusy.load(ordering: .relaxed) { reclaimerGate.advance() }
     }
 
-    /// The lock state of the device has changed. Under the lock.
+    /// The lock state of the device has changed, in the same step (`VolumeState.take`).
     func note(_ state: LockState) {
         restrictsData.store(state.restrictsData, ordering: .relaxed)
         if !state.restrictsData { unlocks.add(1, ordering: .relaxed) }
@@ -291,8 +294,8 @@ extension VolumeFamily {
         _ body: (inout VolumeState) throws(Failure) -> Value
     ) throws(Failure) -> Value { try core.change(body) }
 
-    func isDense(_ node: Node) -> Bool { read { _ in node.isDense } }
+    func isDense(_ node: Node) -> Bool { read { $0[node].isDense } }
 
     /// What is in a directory at this moment. The lock is held only to get the value, however much that is.
-    func entries(of directory: Node) -> [Name: Node] { read { _ in directory.entries } }
+    func entries(of directory: Node) -> [Name: Node] { read { $0[directory].entries } }
 }

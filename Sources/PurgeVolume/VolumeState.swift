@@ -52,6 +52,13 @@ struct VolumeState: ~Copyable, Sendable {
         descriptors = DescriptorRing(limit: descriptorLimit)
     }
 
+    /// What the lock guards of a node.
+    // Transparent, as in PurgeTree.
+    subscript(node: Node) -> NodeState {
+        @_transparent _read { yield tree[node] }
+        @_transparent _modify { yield &tree[node] }
+    }
+
     /// The settings, the pressure, and the numbers of the files.
     var device: Device { _read { yield tree.device } }
     var capacity: Capacity { device.capacity }
@@ -94,7 +101,7 @@ extension VolumeState {
             if device.reclaimUrgency == nil { pressureCause = nil }
             return untoldPurges.isEmpty ? outbox.append(Event(change, nil)) : untoldPurges.wait(Event(change, nil))
         }
-        let cause = actor.map { PressureCause($0) }
+        let cause = actor.map { PressureCause($0, in: self) }
         let profile = device.profile
         if profile.urgency(at: change.new) != nil, profile.urgency(at: change.old) == nil { pressureCause = cause }
         outbox += untoldPurges.takeWaiting()
@@ -108,7 +115,8 @@ extension VolumeState {
         guard !plan.isEmpty else { return nil }
         return Purge(
             number: untoldPurges.begin(), plan: plan, trigger: trigger, tid: tid,
-            cause: trigger == .pressure ? pressureCause : node.map { PressureCause(Actor(tid: tid, node: $0)) },
+            cause: trigger == .pressure
+                ? pressureCause : node.map { PressureCause(Actor(tid: tid, node: $0), in: self) },
             pressure: device.level)
     }
 
@@ -140,9 +148,9 @@ struct PressureCause {
     var pid: pid_t?
     var path: String?
 
-    init(_ actor: VolumeState.Actor) {
+    init(_ actor: VolumeState.Actor, in state: borrowing VolumeState) {
         pid = actor.tid == 0 ? nil : actor.tid
-        let path = actor.node?.path().text
+        let path = actor.node.map { state[$0].path().text }
         self.path = path == "" ? nil : path
     }
 }

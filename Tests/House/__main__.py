@@ -13,6 +13,7 @@ Rules:
   proofs      @unchecked, Unmanaged and nonisolated(unsafe) each have a comment at the line or right above it that
               begins with the word and says why it is safe; variables that threads share have one about that
   lifetimes   no descriptor's number is taken from a temporary
+  guarded     whoever takes the volume's lock uses the state that it lends; no module opens another one with @testable
   references  files and headings that comments and pages name are there
   citations   no document is cited that is not in the repository
   documents   types and members that the pages about the source name exist, docs/TESTING.md has a row for each test
@@ -26,6 +27,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import documents
+import guarded
 import imports
 import lifetimes
 import proofs
@@ -37,8 +39,8 @@ from exceptions import EXCEPTIONS
 from finding import sift
 from tree import Tree
 
-RULES = [imports.find, sizes.find_types, sizes.find_functions, sizes.find_callbacks, proofs.find, lifetimes.find, references.find,
-         documents.find, prose.find]
+RULES = [imports.find, sizes.find_types, sizes.find_functions, sizes.find_callbacks, proofs.find, lifetimes.find, guarded.find,
+         references.find, documents.find, prose.find]
 
 
 def main(words):

@@ -2,6 +2,7 @@ import unittest
 from types import SimpleNamespace
 
 import documents
+import guarded
 import imports
 import lifetimes
 import proofs
@@ -44,6 +45,33 @@ PACKAGE = """
         name: "C", dependencies: ["A"]),
     .testTarget(name: "CTests", dependencies: ["C"]),
 """
+
+
+class GuardedRuleTests(unittest.TestCase):
+    def lines(self, text, path="Sources/PurgeVolume/x.swift"):
+        return [int(finding.place.split(":")[1]) for finding in guarded.find(tree_of({path: text}))]
+
+    def test_a_closure_that_ignores_the_state_is_found(self):
+        self.assertEqual(self.lines("let n = read { _ in node.blocks }"), [1])
+        self.assertEqual(self.lines("f()\nguard read({ _ in node.io != nil }) else { return }"), [2])
+        self.assertEqual(self.lines("change { state in\n    node.flags = []\n}"), [1])
+        self.assertEqual(self.lines("try change { (state) throws(Errno) -> Int? in node.blocks }"), [1])
+        self.assertEqual(self.lines("inSlices(nodes) { node, _ in node.lookups }"), [1])
+
+    def test_a_closure_that_uses_it_is_not(self):
+        self.assertEqual(self.lines("let n = read { $0[node].blocks }"), [])
+        self.assertEqual(self.lines("change { state in\n    if a { state[node].io.writers += 1 }\n}"), [])
+        self.assertEqual(self.lines("try change { (state) throws(Errno) -> Int? in state[node].blocks }"), [])
+        self.assertEqual(self.lines("inSlices(nodes) { node, state in state[node].lookups }"), [])
+
+    def test_an_empty_change_and_other_places_are_not(self):
+        self.assertEqual(self.lines("change { _ in }"), [])
+        self.assertEqual(self.lines("// read { _ in node.blocks }"), [])
+        self.assertEqual(self.lines("read { _ in node.blocks }", "Tests/PurgeVolumeTests/x.swift"), [])
+
+    def test_testable_is_for_tests(self):
+        self.assertEqual(self.lines("@testable import PurgeTree", "Sources/PurgeFUSE/x.swift"), [1])
+        self.assertEqual(self.lines("@testable import PurgeTree", "Tests/PurgeFUSETests/x.swift"), [])
 
 
 class LifetimeRuleTests(unittest.TestCase):

@@ -19,14 +19,14 @@ struct TreeProtectionTests {
 
     /// The class shares an integer with the flags.
     @Test func flagsAndClassLeaveEachOtherAlone() {
-        var flags: NodeFlags = [.counted, .ownExclusion, .onOtherDevice]
+        var flags: NodeFlags = [.counted, .ownExclusion, .linkedOutside]
         flags.protection = .completeWhenUserInactive
-        #expect(flags.contains([.counted, .ownExclusion, .onOtherDevice]) && !flags.contains(.unlinked))
+        #expect(flags.contains([.counted, .ownExclusion, .linkedOutside]) && !flags.contains(.unlinked))
         flags.insert(.unlinked)
         flags.remove(.counted)
         #expect(flags.protection == .completeWhenUserInactive)
         flags.protection = nil
-        #expect(flags == [.ownExclusion, .onOtherDevice, .unlinked])
+        #expect(flags == [.ownExclusion, .linkedOutside, .unlinked])
     }
 
     @Test func aNewEntryHasWhatIsKnownAboutIt() {

@@ -2,7 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
-import PurgeTree
+@testable import PurgeTree
 import Support
 import Testing
 

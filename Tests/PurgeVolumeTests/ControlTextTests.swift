@@ -1,7 +1,7 @@
 import Foundation
 import PurgeModel
 import PurgeSystem
-import PurgeTree
+@testable import PurgeTree
 import Support
 import Testing
 

@@ -1,4 +1,5 @@
 import Glibc
+import PurgeModel
 import PurgeSystem
 import PurgeTree
 import Support
@@ -6,40 +7,58 @@ import Testing
 
 @testable import PurgeVolume
 
+/// A ring with a tree of its own, which lends what it knows about directories.
+private struct Ring: ~Copyable {
+    private var ring: DescriptorRing
+    private var tree = Tree(device: Device(containerID: "00000000-0000-0000-0000-000000000000"))
+
+    init(limit: Int) { ring = DescriptorRing(limit: limit) }
+
+    var count: Int { ring.count }
+    mutating func insert(_ descriptor: FileDescriptor, of directory: Node) {
+        ring.insert(descriptor, of: directory, in: &tree)
+    }
+    mutating func remove(_ directory: Node) { ring.remove(directory, in: &tree) }
+    mutating func setLimit(_ limit: Int) { ring.setLimit(limit, in: &tree) }
+
+    func has(_ directory: Node) -> Bool { tree[directory].io.descriptor != nil }
+    func slot(of directory: Node) -> Int { tree[directory].io.descriptorSlot }
+    func kept(_ nodes: [Node]) -> [UInt64] { nodes.filter { has($0) }.map(\.inode) }
+    /// Uses it.
+    func descriptor(of directory: Node) -> FileDescriptor? { tree[directory].directoryDescriptor }
+}
+
 struct DescriptorRingTests {
     private static func directory(_ number: Int) -> Node {
         Node(inode: UInt64(number), kind: .directory, name: Name("d"))
     }
     private static func open() throws -> FileDescriptor { try FileDescriptor.open("/", System.openPath | O_DIRECTORY) }
-    private static func kept(_ ring: DescriptorRing, _ nodes: [Node]) -> [UInt64] {
-        nodes.filter { $0.io?.descriptor != nil }.map(\.inode)
-    }
 
     @Test func keepsNoMoreThanItsLimit() throws {
-        var ring = DescriptorRing(limit: 10)
+        var ring = Ring(limit: 10)
         let nodes = (1...35).map(Self.directory)
         for node in nodes {
             let descriptor = try Self.open()
             ring.insert(descriptor, of: node)
             #expect(ring.descriptor(of: node) === descriptor)
-            #expect(Self.kept(ring, nodes).count <= 10)
+            #expect(ring.kept(nodes).count <= 10)
         }
-        #expect(Self.kept(ring, nodes).count == 10)
+        #expect(ring.kept(nodes).count == 10)
     }
 
     @Test func aLimitBelowEightIsEight() throws {
-        var ring = DescriptorRing(limit: 0)
+        var ring = Ring(limit: 0)
         let nodes = (1...9).map(Self.directory)
         for node in nodes { ring.insert(try Self.open(), of: node) }
-        #expect(Self.kept(ring, nodes).count == 8)
+        #expect(ring.kept(nodes).count == 8)
     }
 
     /// After one round of the hand, a descriptor that is used again outlives the unused ones.
     @Test func dropsWhatWasNotUsed() throws {
-        var ring = DescriptorRing(limit: 8)
+        var ring = Ring(limit: 8)
         let nodes = (1...9).map(Self.directory)
         for node in nodes { ring.insert(try Self.open(), of: node) }
-        let oldest = nodes.dropLast().filter { $0.io?.descriptor != nil }
+        let oldest = nodes.dropLast().filter { ring.has($0) }
         #expect(oldest.count == 7)
         let used = oldest[3]
         var dropped = 0
@@ -48,54 +67,56 @@ struct DescriptorRingTests {
             let new = Self.directory(number)
             ring.insert(try Self.open(), of: new)
             dropped += 1
-            #expect(used.io?.descriptor != nil)
+            #expect(ring.has(used) == true)
         }
-        #expect(oldest.filter { $0.io?.descriptor != nil }.map(\.inode) == [used.inode])
+        #expect(ring.kept(oldest) == [used.inode])
         #expect(dropped == 6)
     }
 
     @Test func anEvictedDirectoryHasNoDescriptor() throws {
-        var ring = DescriptorRing(limit: 8)
+        var ring = Ring(limit: 8)
         let nodes = (1...9).map(Self.directory)
         for node in nodes { ring.insert(try Self.open(), of: node) }
-        let gone = try #require(nodes.first { $0.io?.descriptor == nil })
+        let evicted = nodes.first { !ring.has($0) }
+        let gone = try #require(evicted)
         #expect(ring.descriptor(of: gone) == nil)
-        #expect(gone.io?.descriptorSlot == -1)
+        #expect(ring.slot(of: gone) == -1)
         ring.insert(try Self.open(), of: gone)
         #expect(ring.descriptor(of: gone) != nil)
     }
 
     @Test func removalMakesRoomAndClosesNobodyElses() throws {
-        var ring = DescriptorRing(limit: 8)
+        var ring = Ring(limit: 8)
         let nodes = (1...8).map(Self.directory)
         for node in nodes { ring.insert(try Self.open(), of: node) }
-        let held = try #require(ring.descriptor(of: nodes[2]))
+        let kept = ring.descriptor(of: nodes[2])
+        let held = try #require(kept)
         ring.remove(nodes[2])
         ring.remove(nodes[2])
         #expect(ring.descriptor(of: nodes[2]) == nil)
         #expect(fcntl(held.raw, F_GETFD) >= 0)  // other users keep it
         let new = Self.directory(9)
         ring.insert(try Self.open(), of: new)
-        #expect(Self.kept(ring, nodes + [new]) == [1, 2, 4, 5, 6, 7, 8, 9])
+        #expect(ring.kept(nodes + [new]) == [1, 2, 4, 5, 6, 7, 8, 9])
         ring.insert(try Self.open(), of: Self.directory(10))
-        #expect(Self.kept(ring, nodes + [new]).count == 7)
+        #expect(ring.kept(nodes + [new]).count == 7)
     }
 
     @Test func aLowerLimitDropsAtOnceAndAHigherOneLetsInMore() throws {
-        var ring = DescriptorRing(limit: 20)
+        var ring = Ring(limit: 20)
         let nodes = (1...30).map(Self.directory)
         for node in nodes { ring.insert(try Self.open(), of: node) }
         ring.setLimit(9)
-        #expect(Self.kept(ring, nodes).count == 9)
+        #expect(ring.kept(nodes).count == 9)
         ring.insert(try Self.open(), of: Self.directory(31))
-        #expect(Self.kept(ring, nodes).count == 8)
+        #expect(ring.kept(nodes).count == 8)
         ring.setLimit(20)
         for node in nodes where ring.descriptor(of: node) == nil { ring.insert(try Self.open(), of: node) }
         #expect(ring.count == 20)
     }
 
     @Test func theFirstDescriptorStays() throws {
-        var ring = DescriptorRing(limit: 8)
+        var ring = Ring(limit: 8)
         let node = Self.directory(1)
         let first = try Self.open()
         ring.insert(first, of: node)
@@ -105,7 +126,7 @@ struct DescriptorRingTests {
 
     @Test func randomUseAgreesWithASet() throws {
         var random = SeededGenerator(seed: 7)
-        var ring = DescriptorRing(limit: 16)
+        var ring = Ring(limit: 16)
         let nodes = (1...60).map(Self.directory)
         for _ in 0..<5000 {
             let node = nodes[random.below(nodes.count)]
@@ -114,9 +135,10 @@ struct DescriptorRingTests {
             case 1: if ring.descriptor(of: node) == nil { ring.insert(try Self.open(), of: node) }
             default: _ = ring.descriptor(of: node)
             }
-            let kept = nodes.filter { $0.io?.descriptor != nil }
+            let kept = nodes.filter { ring.has($0) }
             #expect(kept.count <= 16)
-            #expect(Set(kept.map { $0.io?.descriptorSlot }).count == kept.count)
+            let slots = Set(kept.map { ring.slot(of: $0) })
+            #expect(slots.count == kept.count)
         }
     }
 }

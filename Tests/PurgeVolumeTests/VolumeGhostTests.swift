@@ -1,7 +1,7 @@
 import Glibc
 import PurgeModel
 import PurgeSystem
-import PurgeTree
+@testable import PurgeTree
 import Support
 import Synchronization
 import Testing

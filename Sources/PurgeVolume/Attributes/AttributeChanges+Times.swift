@@ -29,10 +29,9 @@ extension AttributeChanges {
             let isRefused = isLink && (error == .notPermitted || error == .notSupported)
             guard isRefused || error.meansNoRoomForAttribute else { throw error }
         }
-        change { _ in
-            let io = node.ensuredIO
-            io.setTimes = times.set
-            io.timesVersion &+= 1
+        change { state in
+            state[node].io.setTimes = times.set
+            state[node].io.timesVersion &+= 1
         }
     }
 
@@ -76,7 +75,7 @@ private struct TimesToSet {
     var isRemembered: Bool { !remembered.isEmpty }
 
     init(_ change: AttributeChange, of node: Node, at now: FileTime, in state: borrowing VolumeState) {
-        known = node.io?.setTimes ?? SetTimes()
+        known = state[node].io.setTimes
         set = known
         clock = state.device.fileClock
         if let time = change.accessTime { access = keep(time, .access, at: now) }

@@ -51,7 +51,7 @@ struct AttributeChanges: VolumeFamily {
             }
             if change.setsTimes {
                 // The next read must reach the backing file, to move atime as with relatime.
-                core.change { _ in node.cacheIsStale = true }
+                core.change { $0[node].cacheIsStale = true }
             }
             let status = try location.status()
             return core.read { state in Attributes(of: node, status, in: state) }

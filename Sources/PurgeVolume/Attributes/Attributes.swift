@@ -13,15 +13,17 @@ public struct Attributes: Sendable {
     public let mayBeCached: Bool
 
     /// Those of an entry of the store, from what its file system says. `st_blocks` x 512 is the charge on every store,
-    /// so that du, df and the ledger agree (docs/RULES.md, Charged bytes). Under the lock.
+    /// so that du, df and the ledger agree (docs/RULES.md, Charged bytes).
     init(of node: Node, _ status: FileStatus, birth: Instant? = nil, in state: borrowing VolumeState) {
         // When an ordinary user writes, the daemon clears the bits, which the kernel's cache does not see.
         let dropsBits = node.isRegular && status.st_mode & (S_ISUID | S_ISGID) != 0
         // The kernel cannot be told that what has lost its name looks older, unless it is an open file.
-        let isFound = !node.isUnlinked || node.opens > 0
-        self.init(status, birth: birth, mayBeCached: !dropsBits && !node.isPassed && isFound)
-        if !state.device.history.isEmpty { state.device.fileClock.showTimes(&self.status, &self.birth, of: node) }
-        self.status.st_blocks = node.isRegular ? Int(node.blocks * 8) : 0
+        let isFound = !state[node].isUnlinked || state[node].opens > 0
+        self.init(status, birth: birth, mayBeCached: !dropsBits && !state[node].isPassed && isFound)
+        if !state.device.history.isEmpty {
+            state.device.fileClock.showTimes(&self.status, &self.birth, state[node].io.setTimes)
+        }
+        self.status.st_blocks = node.isRegular ? Int(state[node].blocks * 8) : 0
         self.status.st_blksize = 4096
     }
 

@@ -17,7 +17,7 @@ public struct ExtendedAttributes: VolumeFamily {
             guard let value = try storedValue(of: node, attribute.storeKey) else {
                 // Each file has a class. One that it has by default can be read, although nobody has set it.
                 guard attribute == .fileProtection, node.isRegular else { throw .noData }
-                return Array(read { $0.device.protectionRule.effective(node.protection) }.appleName.utf8)
+                return Array(read { $0.device.protectionRule.effective($0[node].protection) }.appleName.utf8)
             }
             guard let appleForm else { return value }
             if value != [UInt8(ascii: "1")] { throw .noData }
@@ -195,7 +195,7 @@ public struct ExtendedAttributes: VolumeFamily {
         let new = value.flatMap { FileProtection(text: $0) }
         let old = try change { (state) throws(Errno) in
             try DataProtection.admitChange(of: node, to: new, by: tid, &state)
-            let old = node.protection
+            let old = state[node].protection
             state.tree.set(.protection(state.device.protectionRule.stricter(old, new)), of: node)
             return old
         }
@@ -214,17 +214,17 @@ public struct ExtendedAttributes: VolumeFamily {
             case .fileProtection:
                 state.tree.set(.protection(value.flatMap { FileProtection(text: $0) }), of: node)
             case .purgeAfter, .sizeLimit:
-                var policy = node.policy ?? DirectoryPolicy()
+                var policy = state[node].policy ?? DirectoryPolicy()
                 policy.set(attribute, to: value)
                 state.tree.set(.policy(policy), of: node)
                 core.hasPolicies.store(true, ordering: .relaxed)
             case .purgeGroup, .purgeTombstone:
-                var behaviour = node.behaviour
+                var behaviour = state[node].behaviour
                 behaviour.set(attribute, to: value)
                 state.tree.set(.behaviour(behaviour), of: node)
             }
             state.outbox.append(
-                .mark(attribute, value, path: node.path().text, tier: node.standing.tier, pid: tid))
+                .mark(attribute, value, path: state[node].path().text, tier: state[node].standing.tier, pid: tid))
         }
     }
 
@@ -237,7 +237,7 @@ public struct ExtendedAttributes: VolumeFamily {
     private func computed(_ attribute: ComputedAttribute, of node: Node) throws(Errno) -> String {
         policies.settle()
         let (capacity, charged, tier) = read { state in
-            (state.capacity, node.isRegular ? node.charged : .zero, node.standing.tier)
+            (state.capacity, node.isRegular ? state[node].charged : .zero, state[node].standing.tier)
         }
         switch attribute {
         case .volumeTotalCapacity: return String(capacity.total.bytes)

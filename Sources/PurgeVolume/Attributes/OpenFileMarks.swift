@@ -9,7 +9,7 @@ public struct OpenFileMarks: VolumeFamily {
     let core: VolumeCore
 
     /// The file's own mark; nil if it has none.
-    public func mark(of handle: Handle) -> PurgeMark? { read { _ in handle.node.ownMark.mark } }
+    public func mark(of handle: Handle) -> PurgeMark? { read { $0[handle.node].ownMark } }
 
     /// Sets the attribute. EPERM if the caller neither has the file open for writing nor owns it, nor is root: the kernel
     /// has not checked whether it may.

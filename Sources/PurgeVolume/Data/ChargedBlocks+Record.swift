@@ -7,16 +7,16 @@ import PurgeTree
 // Files with holes: docs/INTERNALS.md, Charged blocks.
 extension ChargedBlocks {
     /// nil for a dense file.
-    func sparseSize(_ node: Node) -> Int64? { read { _ in node.io?.extents?.size } }
+    func sparseSize(_ node: Node) -> Int64? { read { $0[node].sparseSize } }
 
     /// Prepares a file for a write, truncate or allocation that begins at `block`: if it leaves blocks out, a dense
     /// file gets a record. While the file is passed through, what would be a hole must be allocated instead, since a
     /// mapping could fill it unseen: those blocks are returned, to be demanded together with what the call itself
     /// needs.
     func readyForHole(_ node: Node, _ descriptor: Int32, before block: Int64) throws(Errno) -> Range<Int64>? {
-        if read({ _ in node.io?.unsettled != nil }) { settleAgain(node, descriptor) }
-        let (wouldSkip, isPassed, blocks) = read { _ in
-            (node.wouldSkip(before: block), node.isPassed, node.blocksToEnd)
+        if read({ $0[node].isUnsettled }) { settleAgain(node, descriptor) }
+        let (wouldSkip, isPassed, blocks) = read { state in
+            (state[node].wouldSkip(before: block), state[node].isPassed, state[node].blocksToEnd)
         }
         guard wouldSkip else { return nil }
         if isPassed { return blocks..<block }
@@ -38,15 +38,15 @@ extension ChargedBlocks {
     /// Gives a dense file its record and its map. Without `isStored`, `changeRecord` is to store the record.
     func makeSparse(_ node: Node, _ descriptor: Int32, isStored: Bool = true) throws(Errno) {
         let size = try System.status(descriptor).size
-        let blocks = read { _ in node.blocks }
+        let blocks = read { $0[node].blocks }
         let dense = ExtentSet(0..<max(0, blocks))
         var record = ExtentRecord(runs: dense)
         if isStored { try setRecord(&record, node, descriptor) }
         let made = StoredExtents(record: record, size: size)
         change { state in
-            guard node.isDense else { return }
+            guard state[node].isDense else { return }
             state.tree.makeSparse(node)
-            node.ensuredIO.extents = made
+            state[node].io.extents = made
         }
     }
 
@@ -55,13 +55,13 @@ extension ChargedBlocks {
     func changeRecord(
         _ node: Node, _ descriptor: Int32, always: Bool = false, _ body: (inout ExtentSet) -> Void
     ) throws(Errno) {
-        guard var record = read({ _ in node.io?.extents?.record }) else { return }
+        guard var record = read({ $0[node].io.extents?.record }) else { return }
         let before = record.runs
         body(&record.runs)
         guard always || record.runs != before else { return }
         try setRecord(&record, node, descriptor)
         let changed = record
-        change { _ in node.io?.extents?.record = changed }
+        change { $0[node].io.extents?.record = changed }
     }
 
     /// Attributes of a file can only be set with permission to write it now, whatever its descriptor allowed when it
@@ -77,9 +77,9 @@ extension ChargedBlocks {
     /// A file with a record has been written up to `end`. `hasEveryBlock`: it is known that the backing file has all of
     /// them, although seeking finds a hole in those without data.
     func noteWritten(_ node: Node, _ descriptor: Int32, end: Int64, hasEveryBlock: Bool = false) {
-        change { _ in
-            guard let io = node.io, let size = io.extents?.size else { return }
-            io.extents?.size = max(size, end)
+        change { state in
+            guard let size = state[node].sparseSize else { return }
+            state[node].io.extents?.size = max(size, end)
         }
         _ = dropFullRecord(node, descriptor, hasEveryBlock: hasEveryBlock)
     }
@@ -88,12 +88,12 @@ extension ChargedBlocks {
     /// changed, the blocks continue to count, as they will at the next mount.
     func noteFreed(_ node: Node, _ descriptor: Int32, _ blocks: Range<Int64>, size: Int64) {
         let wasDense = change { state -> Bool in
-            guard !node.isDense else {
-                state.tree.resize(node, toBlocks: min(node.blocks, ByteCount(size).blocks))
+            guard !state[node].isDense else {
+                state.tree.resize(node, toBlocks: min(state[node].blocks, ByteCount(size).blocks))
                 return true
             }
             state.tree.recharge(node, blocks)
-            node.io?.extents?.size = size
+            state[node].io.extents?.size = size
             return false
         }
         if wasDense || dropFullRecord(node, descriptor) { return }
@@ -106,8 +106,8 @@ extension ChargedBlocks {
     /// A file that has every block up to its end and none beyond needs no record if the backing file has all of them too,
     /// so that the next scan sees them. It would not see blocks that are allocated only in the ledger.
     private func dropFullRecord(_ node: Node, _ descriptor: Int32, hasEveryBlock: Bool = false) -> Bool {
-        let full = read { _ -> StoredExtents? in
-            guard let charged = node.extents, let stored = node.io?.extents,
+        let full = read { state -> StoredExtents? in
+            guard let charged = state[node].extents, let stored = state[node].io.extents,
                 charged.isExactly(below: ByteCount(stored.size).blocks)
             else { return nil }
             return stored
@@ -124,7 +124,7 @@ extension ChargedBlocks {
         } catch { return false }  // the file is also right with a record
         change { state in
             state.tree.makeDense(node)
-            node.dropStoredExtents()
+            state[node].dropStoredExtents()
         }
         return true
     }

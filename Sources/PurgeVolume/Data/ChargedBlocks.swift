@@ -38,7 +38,7 @@ struct ChargedBlocks: VolumeFamily {
     func reserve(
         _ demand: Demand, for node: Node, _ descriptor: Int32, wrote: Bool, _ debt: inout AnnouncementDebt
     ) throws(Errno) -> Reservation {
-        if read({ !$0.lingering.isEmpty && !$0.hasRoom(for: node.missing(in: demand.blocks), of: node) }) {
+        if read({ !$0.lingering.isEmpty && !$0.hasRoom(for: $0[node].missing(in: demand.blocks), of: node) }) {
             openFiles.settleMappings()
         }
         var purge: Purge?
@@ -72,15 +72,15 @@ struct ChargedBlocks: VolumeFamily {
         policies.settle()
         let reservation = try purger.makingRoom(for: node, &purge) {
             (purge, state) throws(Errno) -> Reservation? in
-            let standing = node.standing
-            let missing = node.missing(in: demand.blocks)
+            let standing = state[node].standing
+            let missing = state[node].missing(in: demand.blocks)
             let available = state.capacity.available(for: standing.writeClass).wholeBlocks
             var end = demand.blocks.upperBound
             var need = missing
             if missing > available {
                 if demand.takesPart {
-                    end = node.prefixEnd(of: demand.blocks, missingAtMost: available)
-                    need = node.missing(in: demand.blocks.lowerBound..<end)
+                    end = state[node].prefixEnd(of: demand.blocks, missingAtMost: available)
+                    need = state[node].missing(in: demand.blocks.lowerBound..<end)
                 }
                 if !demand.takesPart || end == demand.blocks.lowerBound {
                     if isLast { state.refuse(node, missing, demand) }
@@ -92,12 +92,12 @@ struct ChargedBlocks: VolumeFamily {
                 guard state.cover(short, of: node, tid: demand.tid, &purge) else { return nil }
                 state.charge(node, demand.blocks.lowerBound..<end, by: demand.tid)
             }
-            var reservation = Reservation(blocks: demand.blocks, end: end, sparseSize: node.io?.extents?.size)
+            var reservation = Reservation(blocks: demand.blocks, end: end, sparseSize: state[node].sparseSize)
             if wrote { reservation.use = state.noteWrite(node, at: now) }
             return reservation
         }
         if let reservation { return reservation }
-        if isLast { change { $0.refuse(node, node.missing(in: demand.blocks), demand) } }
+        if isLast { change { $0.refuse(node, $0[node].missing(in: demand.blocks), demand) } }
         throw .deviceFull
     }
 
@@ -115,18 +115,17 @@ struct ChargedBlocks: VolumeFamily {
             try count(node, descriptor, blocks)
         } catch {
             access.report("\(error): what it has cannot be counted now", node)
-            change { _ in
-                let io = node.ensuredIO
-                io.unsettled = io.unsettled.map { $0.union(blocks) } ?? blocks
+            change { state in
+                state[node].io.unsettled = state[node].io.unsettled.map { $0.union(blocks) } ?? blocks
             }
         }
     }
 
     /// Settles what could not be settled when a call failed.
     func settleAgain(_ node: Node, _ descriptor: Int32) {
-        let unsettled = change { _ in
-            let blocks = node.io?.unsettled
-            if blocks != nil { node.io?.unsettled = nil }
+        let unsettled = change { state in
+            let blocks = state[node].io.unsettled
+            if blocks != nil { state[node].io.unsettled = nil }
             return blocks
         }
         if let unsettled { settle(node, descriptor, unsettled) }
@@ -134,17 +133,17 @@ struct ChargedBlocks: VolumeFamily {
 
     private func count(_ node: Node, _ descriptor: Int32, _ blocks: Range<Int64>) throws(Errno) {
         let size = try System.status(descriptor).size
-        let (isDense, allocated) = read { _ in (node.isDense, node.io?.extents?.record.runs) }
+        let (isDense, allocated) = read { ($0[node].isDense, $0[node].io.extents?.record.runs) }
         let end = max(blocks.lowerBound, min(blocks.upperBound, ByteCount(size).blocks))
         let data = isDense ? ExtentSet() : try dataExtents(of: descriptor, in: blocks.lowerBound..<end)
         change { state in
-            guard node.flags.contains(.counted) else { return }
-            guard let allocated, !node.isDense else {
+            guard state[node].isCounted else { return }
+            guard let allocated, !state[node].isDense else {
                 if isDense { state.tree.resize(node, toBlocks: ByteCount(size).blocks) }
                 return
             }
             state.tree.recharge(node, blocks, as: data.runs + allocated.runs)
-            node.io?.extents?.size = size
+            state[node].io.extents?.size = size
         }
     }
 }
@@ -154,19 +153,19 @@ extension VolumeState {
     mutating func reserve(
         _ blocks: Range<Int64>, for node: Node, by tid: pid_t, at now: Instant
     ) -> Reservation? {
-        let io = node.io
-        guard io?.unsettled == nil, !node.wouldSkip(before: blocks.lowerBound) else { return nil }
-        let missing = node.missing(in: blocks)
+        guard !self[node].isUnsettled, !self[node].wouldSkip(before: blocks.lowerBound) else { return nil }
+        let missing = self[node].missing(in: blocks)
         guard missing == 0 || hasRoom(for: missing, of: node) else { return nil }
         if missing > 0 { charge(node, blocks, by: tid) }
+        let sparseSize = self[node].sparseSize
         return Reservation(
-            blocks: blocks, end: blocks.upperBound, sparseSize: io?.extents?.size, use: noteWrite(node, at: now))
+            blocks: blocks, end: blocks.upperBound, sparseSize: sparseSize, use: noteWrite(node, at: now))
     }
 
     /// Whether this many more blocks fit without a purge.
     @inline(__always)
     func hasRoom(for blocks: Int64, of node: Node) -> Bool {
-        tree.accounts.hasRoom(for: ByteCount(blocks: blocks), as: node.standing.writeClass)
+        tree.accounts.hasRoom(for: ByteCount(blocks: blocks), as: self[node].standing.writeClass)
     }
 
     fileprivate mutating func charge(_ node: Node, _ blocks: Range<Int64>, by tid: pid_t) {
@@ -178,13 +177,13 @@ extension VolumeState {
         tree.accounts.noteRefused(ByteCount(blocks: blocks), takesPart: demand.takesPart)
         // What is purged for it, if anything is, names it.
         if pressureCause == nil, device.reclaiming.refusedNeed > .zero, device.shouldReclaim {
-            pressureCause = PressureCause(Actor(tid: demand.tid, node: node))
+            pressureCause = PressureCause(Actor(tid: demand.tid, node: node), in: self)
         }
-        outbox.append(.refused(node, blocks, by: demand.tid, at: device.level))
+        outbox.append(.refused(node, blocks, by: demand.tid, self))
     }
 
     fileprivate mutating func noteWrite(_ node: Node, at now: Instant) -> (now: Instant, before: Instant) {
-        let before = node.lastUse
+        let before = self[node].lastUse
         tree.noteUse(node, at: now)
         return (now, before)
     }
@@ -192,12 +191,13 @@ extension VolumeState {
 
 extension Event {
     fileprivate static func refused(
-        _ node: Node, _ blocks: Int64, by tid: pid_t, at level: PressureLevel
+        _ node: Node, _ blocks: Int64, by tid: pid_t, _ state: borrowing VolumeState
     ) -> Event {
-        Event(
-            type: .refused, path: node.path().text, tier: node.standing.tier, bytes: ByteCount(blocks: blocks),
-            reason: node.standing.writeClass == .important ? "important" : "opportunistic", pid: tid,
-            pressure: level)
+        let standing = state[node].standing
+        return Event(
+            type: .refused, path: state[node].path().text, tier: standing.tier, bytes: ByteCount(blocks: blocks),
+            reason: standing.writeClass == .important ? "important" : "opportunistic", pid: tid,
+            pressure: state.device.level)
     }
 }
 
@@ -207,11 +207,11 @@ extension Range<Int64> {
     }
 }
 
-extension Node {
+extension NodeState {
     /// Whether a write that begins at `block` would leave blocks out. For a file that is passed through, also those
     /// that would be a hole in a file with a record.
     func wouldSkip(before block: Int64) -> Bool { (isDense || isPassed) && block > blocksToEnd }
 
     /// A file that is passed through has every block up to its end, and perhaps some past it.
-    var blocksToEnd: Int64 { io?.extents.map { ByteCount($0.size).blocks } ?? blocks }
+    var blocksToEnd: Int64 { sparseSize.map { ByteCount($0).blocks } ?? blocks }
 }

@@ -11,7 +11,7 @@ struct DataOrder: VolumeFamily {
     /// Runs a call that frees or allocates blocks of the file, while nothing else changes its data.
     func alone<Value>(with node: Node, _ body: () throws(Errno) -> Value) throws(Errno) -> Value {
         var isRegistered = false
-        awaitTurn { _ in node.ensuredIO.beginAlone(&isRegistered) }
+        awaitTurn { $0[node].beginAlone(&isRegistered) }
         defer { endTurn(of: node, isAlone: true) }
         return try body()
     }
@@ -31,8 +31,7 @@ struct DataOrder: VolumeFamily {
 
     func endTurn(of node: Node, isAlone: Bool) {
         change { state in
-            let io = node.ensuredIO
-            let isAwaited = isAlone ? io.endAlone() : io.endBeside()
+            let isAwaited = state[node].endTurn(isAlone: isAlone)
             if isAwaited { state.noteEndOfTurn() }
         }
     }
@@ -42,21 +41,23 @@ struct DataOrder: VolumeFamily {
 // since the file and its map change together.
 extension NodeIO {
     /// Returns false while a call runs alone, or waits to do so.
-    func beginBeside() -> Bool {
+    mutating func beginBeside() -> Bool {
         guard soloists == 0 else { return false }
         writers += 1
         return true
     }
 
     /// Returns whether another thread may wait for it.
-    func endBeside() -> Bool {
+    mutating func endTurn(isAlone: Bool) -> Bool { isAlone ? endAlone() : endBeside() }
+
+    private mutating func endBeside() -> Bool {
         writers -= 1
         return writers == 0 && soloists > 0
     }
 
     /// Returns false as long as another call is under way. From the first attempt on no further write begins, so the
     /// wait ends.
-    func beginAlone(_ isRegistered: inout Bool) -> Bool {
+    mutating func beginAlone(_ isRegistered: inout Bool) -> Bool {
         if !isRegistered { soloists += 1 }
         isRegistered = true
         guard writers == 0, !isSolo else { return false }
@@ -64,8 +65,7 @@ extension NodeIO {
         return true
     }
 
-    /// Returns whether another thread may wait for it.
-    func endAlone() -> Bool {
+    private mutating func endAlone() -> Bool {
         isSolo = false
         soloists -= 1
         return true

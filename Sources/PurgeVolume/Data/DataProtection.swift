@@ -18,7 +18,7 @@ struct DataProtection: VolumeFamily {
 
     /// What is admitted is only looked up.
     private func admitRestricted(_ access: DataAccess, to node: Node, by tid: pid_t) throws(Errno) {
-        if read({ $0.device.protectionRule.admits(access, own: node.protection) }) { return }
+        if read({ $0.device.protectionRule.admits(access, own: $0[node].protection) }) { return }
         try change { (state) throws(Errno) in try Self.admit(access, to: node, by: tid, &state) }
     }
 
@@ -27,7 +27,7 @@ struct DataProtection: VolumeFamily {
     @inline(__always)
     func admitWriteBack(to node: Node, by tid: pid_t) throws(Errno) {
         guard core.restrictsData.load(ordering: .relaxed) else { return }
-        guard read({ _ in node.io?.pagesDropped == core.unlocks.load(ordering: .relaxed) }) else { return }
+        guard read({ $0[node].io.pagesDropped == core.unlocks.load(ordering: .relaxed) }) else { return }
         try admit(.use, to: node, by: tid)
     }
 
@@ -47,26 +47,26 @@ struct DataProtection: VolumeFamily {
         let (nodes, unlocks) = read { state -> ([Node], Int) in
             let rule = state.device.protectionRule
             guard rule.state.restrictsData else { return ([], 0) }
-            let nodes = state.handles.files { rule.admits(.use, own: $0.protection) ? nil : $0 }
+            let nodes = state.handles.files { rule.admits(.use, own: state[$0].protection) ? nil : $0 }
             return (nodes, core.unlocks.load(ordering: .relaxed))
         }
         for start in stride(from: 0, to: nodes.count, by: Self.filesAtOnce) {
             let some = Array(nodes[start..<min(start + Self.filesAtOnce, nodes.count)])
             port.dropPages(of: some)
-            change { _ in for node in some { node.ensuredIO.pagesDropped = unlocks } }
+            change { state in for node in some { state[node].io.pagesDropped = unlocks } }
         }
     }
 
     private static let filesAtOnce = 64
 }
 
-// Under the lock.
+// For a call that has the state.
 extension DataProtection {
     /// EPERM, with an event, if data of the file's class is out of reach now.
     static func admit(
         _ access: DataAccess, to node: Node, by tid: pid_t, _ state: inout VolumeState
     ) throws(Errno) {
-        guard !state.device.protectionRule.admits(access, own: node.protection) else { return }
+        guard !state.device.protectionRule.admits(access, own: state[node].protection) else { return }
         throw deny(access.rawValue, node, tid, &state)
     }
 
@@ -74,13 +74,14 @@ extension DataProtection {
     static func admitNew(
         _ name: Name, in directory: Node, by tid: pid_t, _ state: inout VolumeState
     ) throws(Errno) {
-        guard !state.device.protectionRule.admits(.create, own: directory.protection) else { return }
+        guard !state.device.protectionRule.admits(.create, own: state[directory].protection) else { return }
         // A file without a name is to be made in the directory.
-        let path = (name.length == 0 ? directory.path() : directory.path() + [name]).text
+        let folder = state[directory].path()
+        let path = (name.length == 0 ? folder : folder + [name]).text
         let event = Event(
-            type: .protectionDenied, path: path, tier: directory.standing.place.entry(isNamed: name.isEqual).tier,
-            pid: tid)
-        throw deny(DataAccess.create.rawValue, own: directory.protection, event, &state)
+            type: .protectionDenied, path: path,
+            tier: state[directory].standing.place.entry(isNamed: name.isEqual).tier, pid: tid)
+        throw deny(DataAccess.create.rawValue, own: state[directory].protection, event, &state)
     }
 
     /// The same for a change of the class; nil removes the entry's own.
@@ -88,17 +89,18 @@ extension DataProtection {
         of node: Node, to new: FileProtection?, by tid: pid_t, _ state: inout VolumeState
     ) throws(Errno) {
         let rule = state.device.protectionRule
-        guard !rule.admitsChange(from: node.protection, to: new) else {
+        guard !rule.admitsChange(from: state[node].protection, to: new) else {
             // From now on its mappings can be stored to.
-            if rule.admits(.use, own: new) { node.io?.pagesDropped = -1 }
+            if rule.admits(.use, own: new), state[node].io.pagesDropped != -1 { state[node].io.pagesDropped = -1 }
             return
         }
         throw deny("setClass", node, tid, &state)
     }
 
     private static func deny(_ what: String, _ node: Node, _ tid: pid_t, _ state: inout VolumeState) -> Errno {
-        let event = Event(type: .protectionDenied, path: node.path().text, tier: node.standing.tier, pid: tid)
-        return deny(what, own: node.protection, event, &state)
+        let event = Event(
+            type: .protectionDenied, path: state[node].path().text, tier: state[node].standing.tier, pid: tid)
+        return deny(what, own: state[node].protection, event, &state)
     }
 
     private static func deny(

@@ -85,11 +85,10 @@ extension FileData {
         let blocks = request.blocks
         var reservation: Reservation?
         dataOrder.awaitTurn { state in
-            let io = node.ensuredIO
-            if !isAlone, node.isDense, node.missing(in: blocks) == 0, io.unsettled == nil {
-                guard io.beginBeside() else { return false }
+            if !isAlone, state[node].isDense, state[node].missing(in: blocks) == 0, !state[node].isUnsettled {
+                guard state[node].beginBeside() else { return false }
             } else {
-                guard io.beginAlone(&isAlone) else { return false }
+                guard state[node].beginAlone(&isAlone) else { return false }
             }
             reservation = state.reserve(blocks, for: node, by: request.tid, at: now)
             return true
@@ -103,7 +102,7 @@ extension FileData {
         _ handle: Handle, _ request: WriteRequest, _ data: some WriteData, _ debt: inout AnnouncementDebt
     ) {
         for part in request.parts(of: Int(ByteCount.block.bytes)) {
-            guard read({ _ in handle.node.missing(in: part.blocks) }) == 0 else { continue }
+            guard read({ $0[handle.node].missing(in: part.blocks) }) == 0 else { continue }
             // Errors are dropped: the request fails anyway.
             do throws(Errno) { _ = try writeBlocks(handle, part, data, nil, &debt) } catch {}
         }

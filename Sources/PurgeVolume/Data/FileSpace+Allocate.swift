@@ -59,7 +59,7 @@ extension FileSpace {
         let getsRecord = wasDense && (zeroes || goesPastEnd)
         if getsRecord { try charges.makeSparse(node, fd, isStored: false) }
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
-        let fresh = read { _ in node.gaps(in: blocks) }
+        let fresh = read { $0[node].gaps(in: blocks) }
         do throws(Errno) {
             let demand = Demand(blocks: blocks, takesPart: false, tid: request.tid)
             _ = try charges.reserve(demand, for: node, fd, wrote: false, &debt)
@@ -127,11 +127,11 @@ extension FileSpace {
         let begin = ByteCount(request.offset).blocks
         let reachesEnd = request.end >= size
         let last = max(begin, max(request.end / block, reachesEnd ? ByteCount(size).blocks : 0))
-        let (frees, first) = read { _ -> (Bool, Int64) in
+        let (frees, first) = read { state -> (Bool, Int64) in
             // A mapping could fill a hole unseen, so only blocks past the end are freed, and the others are zeroed.
-            let first = node.isPassed ? min(last, max(begin, ByteCount(size).blocks)) : begin
+            let first = state[node].isPassed ? min(last, max(begin, ByteCount(size).blocks)) : begin
             let charged =
-                node.extents.map { $0.count(in: first..<last) > 0 } ?? (first < min(last, node.blocks))
+                state[node].extents.map { $0.count(in: first..<last) > 0 } ?? (first < min(last, state[node].blocks))
             return (charged, first)
         }
         let dataEnd = min(request.end, size)
@@ -153,7 +153,7 @@ extension FileSpace {
     /// Writes zeroes where blocks are charged; the rest is zero already.
     private func zeroCharged(_ node: Node, _ fd: Int32, _ range: Range<Int64>) throws(Errno) {
         guard !range.isEmpty else { return }
-        let extents = read { _ in node.extents }
+        let extents = read { $0[node].extents }
         guard let extents else { return try writeZeroes(node, fd, range) }
         for run in extents.runs {
             let whole = ByteCount(blocks: run.lowerBound).bytes..<ByteCount(blocks: run.upperBound).bytes

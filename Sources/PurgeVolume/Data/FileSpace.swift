@@ -48,7 +48,7 @@ struct FileSpace: VolumeFamily {
     /// scan would count it.
     func emptyGrownTail(_ node: Node, _ fd: Int32, _ oldSize: Int64) {
         let last = oldSize / ByteCount.block.bytes
-        let isHole = read { _ in node.extents.map { !$0.contains(last) } ?? false }
+        let isHole = read { $0[node].extents.map { !$0.contains(last) } ?? false }
         guard isHole, oldSize % ByteCount.block.bytes != 0 else { return }
         do throws(Errno) {
             try System.allocate(

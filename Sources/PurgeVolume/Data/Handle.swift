@@ -4,7 +4,7 @@ import PurgeTree
 import Synchronization
 
 /// How the kernel does the reads and mappings of an open file.
-public enum InputOutputMode: Sendable {
+public enum InputOutputMode: UInt8, Sendable, AtomicRepresentable {
     /// Through the page cache of our inode; each write still comes to us in its call.
     case cached
     /// Directly to us, beside cached opens; for descriptors that cannot be mapped.
@@ -18,15 +18,15 @@ public enum InputOutputMode: Sendable {
 
     public var isPassed: Bool { self == .passthrough || self == .passthroughDirect }
 
-    /// That of a descriptor which is not passed through; under the lock.
-    init(ofCached node: Node, _ access: Int32) {
-        self = access == O_WRONLY && node.io?.mappableOpens == 0 ? .direct : .cached
+    /// The mode of a descriptor that is not passed through.
+    init(ofCached io: borrowing NodeIO, _ access: Int32) {
+        self = access == O_WRONLY && io.mappableOpens == 0 ? .direct : .cached
     }
 }
 
 /// One open file. The kernel's fh is this object's address, retained from open to release.
+// @unchecked: only the lists below, which are parts of the volume's state, use the vars.
 public final class Handle: @unchecked Sendable {
-    // @unchecked: the vars are guarded by the lock of `VolumeCore`; `descriptor` is not changed.
     /// In all volumes of this process; for the census.
     static let alive = Atomic<Int>(0)
     public let node: Node
@@ -35,23 +35,27 @@ public final class Handle: @unchecked Sendable {
     let access: Int32
     /// The thread that has opened it; 0 for a descriptor of our own.
     let opener: pid_t
-    public internal(set) var mode: InputOutputMode
+    private let currentMode: Atomic<InputOutputMode>
     /// Whether the kernel may keep its cached pages of the file.
-    public internal(set) var keepsCache = true
-    var isNoted = false
-    // Unmanaged: a handle is in the list only while the kernel or `lingering` holds a reference to it.
-    var next: Unmanaged<Handle>?
-    var previous: Unmanaged<Handle>?
-    // Unmanaged: the same for the list of all open files, `HandleList`.
-    var nextOfAll: Unmanaged<Handle>?
-    var previousOfAll: Unmanaged<Handle>?
+    public let keepsCache: Bool
+    /// Its RELEASE has been read.
+    fileprivate var isReleased = false
+    // Unmanaged: a handle is in the list of its node only while the kernel or `lingering` holds a reference to it.
+    fileprivate var next: Unmanaged<Handle>?
+    fileprivate var previous: Unmanaged<Handle>?
+    // Unmanaged: the same for the list of all open files.
+    fileprivate var nextOfAll: Unmanaged<Handle>?
+    fileprivate var previousOfAll: Unmanaged<Handle>?
 
-    init(node: Node, descriptor: Int32, access: Int32, opener: pid_t = 0, mode: InputOutputMode) {
+    init(
+        node: Node, descriptor: Int32, access: Int32, opener: pid_t = 0, mode: InputOutputMode, keepsCache: Bool = true
+    ) {
         self.node = node
         self.descriptor = descriptor
         self.access = access
         self.opener = opener
-        self.mode = mode
+        self.keepsCache = keepsCache
+        currentMode = Atomic(mode)
         Self.alive.add(1, ordering: .relaxed)
     }
 
@@ -61,6 +65,114 @@ public final class Handle: @unchecked Sendable {
     }
 
     public var canWrite: Bool { access != O_RDONLY }
+    /// It changes at most once, before the kernel has the answer to its OPEN (`OpenFiles.withdrawPassthrough`).
+    public var mode: InputOutputMode { currentMode.load(ordering: .relaxed) }
     /// Unmanaged: the address alone retains nothing.
     public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
+
+    /// The kernel has refused to pass it through, so its node has another cached open.
+    func withdrawPassthrough(_ io: borrowing NodeIO) {
+        currentMode.store(InputOutputMode(ofCached: io, access), ordering: .relaxed)
+    }
+}
+
+/// The open descriptors of a node, the newest first.
+struct NodeHandles: ~Copyable, Sendable {
+    // Unmanaged: the list holds a reference to each handle, which `OpenFiles.close` releases for the kernel.
+    private var first: Unmanaged<Handle>?
+
+    var isEmpty: Bool { first == nil }
+    var newest: Handle? { first?.takeUnretainedValue() }
+
+    /// The thread that has opened the node last, of those that have it open.
+    var lastOpener: pid_t? {
+        var next = first
+        while let handle = next {
+            let (opener, after) = handle._withUnsafeGuaranteedRef { ($0.opener, $0.next) }
+            if opener != 0 { return opener }
+            next = after
+        }
+        return nil
+    }
+
+    /// Takes the kernel's reference to the handle.
+    mutating func insert(_ handle: Handle) {
+        handle.next = first
+        // Unmanaged: the kernel's reference, released by `OpenFiles.close`.
+        first = Unmanaged.passRetained(handle)
+        handle.next?._withUnsafeGuaranteedRef { $0.previous = first }
+    }
+
+    /// The kernel's reference remains.
+    mutating func remove(_ handle: Handle) {
+        if let previous = handle.previous {
+            previous._withUnsafeGuaranteedRef { $0.next = handle.next }
+        } else {
+            first = handle.next
+        }
+        handle.next?._withUnsafeGuaranteedRef { $0.previous = handle.previous }
+        handle.next = nil
+        handle.previous = nil
+    }
+
+    /// Returns whether the handle is released for the first time.
+    mutating func noteRelease(of handle: Handle) -> Bool {
+        defer { handle.isReleased = true }
+        return !handle.isReleased
+    }
+}
+
+/// All open files of a volume, in no order.
+struct HandleList: ~Copyable, Sendable {
+    // Unmanaged: a handle is in this list for as long as in that of its node, which holds a reference (`VolumeState.link`).
+    private var first: Unmanaged<Handle>?
+    private(set) var count = 0
+
+    mutating func insert(_ handle: Handle) {
+        count += 1
+        handle.nextOfAll = first
+        // Unmanaged: as `first` is.
+        first = Unmanaged.passUnretained(handle)
+        handle.nextOfAll?._withUnsafeGuaranteedRef { $0.previousOfAll = first }
+    }
+
+    mutating func remove(_ handle: Handle) {
+        count -= 1
+        if let previous = handle.previousOfAll {
+            previous._withUnsafeGuaranteedRef { $0.nextOfAll = handle.nextOfAll }
+        } else {
+            first = handle.nextOfAll
+        }
+        handle.nextOfAll?._withUnsafeGuaranteedRef { $0.previousOfAll = handle.previousOfAll }
+        handle.nextOfAll = nil
+        handle.previousOfAll = nil
+    }
+
+    /// The files of the `count` handles that were opened last.
+    func newestFiles(_ count: Int) -> [Node] {
+        var files: [Node] = []
+        var next = first
+        while files.count < count, let handle = next {
+            handle._withUnsafeGuaranteedRef { handle in
+                next = handle.nextOfAll
+                files.append(handle.node)
+            }
+        }
+        return files
+    }
+
+    /// The open files that `body` returns something for, each once.
+    func files<Value>(_ body: (Node) -> Value?) -> [Value] {
+        var (found, seen): ([Value], Set<ObjectIdentifier>) = ([], [])
+        var next = first
+        while let handle = next {
+            handle._withUnsafeGuaranteedRef { handle in
+                next = handle.nextOfAll
+                if seen.insert(ObjectIdentifier(handle.node)).inserted, let value = body(handle.node) {
+                    found.append(value)
+                }
+            }
+        }
+        return found
+    }
 }

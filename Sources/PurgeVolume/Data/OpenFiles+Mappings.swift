@@ -25,11 +25,11 @@ extension OpenFiles {
     private func awaitClosing(of node: Node, _ attempts: inout Int) {
         while attempts > 0 {
             let seen = core.turns.generation
-            guard read({ _ in (node.io?.closing ?? 0) > 0 }) else { return }
+            guard read({ $0[node].io.closing > 0 }) else { return }
             attempts -= 1
             port.expectSlowWork()
             core.turnsAreAwaited.add(1, ordering: .sequentiallyConsistent)
-            if read({ _ in (node.io?.closing ?? 0) > 0 }) { core.turns.wait(while: seen, milliseconds: 20) }
+            if read({ $0[node].io.closing > 0 }) { core.turns.wait(while: seen, milliseconds: 20) }
             core.turnsAreAwaited.subtract(1, ordering: .sequentiallyConsistent)
         }
     }
@@ -45,7 +45,7 @@ extension OpenFiles {
     /// For the end of the mount, when mappings are no longer checked.
     func endMappings() {
         let (handles, sidecars) = change { state in
-            let handles = state.lingering.values.compactMap { $0.io?.lingering }
+            let handles = state.lingering.values.compactMap { state[$0].io.lingering }
             return (handles, handles.compactMap { state.endLingering($0.node, $0) })
         }
         withExtendedLifetime(handles) { sidecars.forEach(store.removeSidecar) }
@@ -54,7 +54,7 @@ extension OpenFiles {
     /// The descriptor itself is closed now, unless it is the one that is kept.
     func endClosing(of node: Node) {
         change { state in
-            node.io?.closing -= 1
+            state[node].io.closing -= 1
             state.noteEndOfTurn()
         }
         settleMapping(of: node)
@@ -65,7 +65,7 @@ extension OpenFiles {
 extension OpenFiles {
     /// Runs a call that moves the modification time but is not a use: truncate, fallocate, utimens.
     func apartFromUse<Value>(of node: Node, _ body: () throws(Errno) -> Value) throws(Errno) -> Value {
-        guard read({ _ in node.io?.modified != nil }) else { return try body() }
+        guard read({ $0[node].io.modified != nil }) else { return try body() }
         change { $0.noteMappedWrites(of: node, areUse: true) }
         defer { change { $0.noteMappedWrites(of: node, areUse: false) } }
         return try body()

@@ -55,7 +55,7 @@ struct OpenFiles: VolumeFamily {
     }
 
     func isNameless(_ handle: Handle) -> Bool {
-        read { _ in handle.node.flags.contains(.unlinked) }
+        read { $0[handle.node].isUnlinked }
     }
 
     /// Opening and choosing victims happen in one order (docs/RULES.md, Order of purging): a file that a purge has
@@ -68,9 +68,9 @@ struct OpenFiles: VolumeFamily {
         var seen: UInt64?
         while true {
             let outcome = try admitting { (state) throws(Errno) -> Outcome in
-                if !mayLinger, node.io?.lingering != nil { return .lingers }
-                if try access.isGoing(node) { return .isGoing }
-                if node.flags.contains(.unlinked) && node.opens == 0 { throw .stale }
+                if !mayLinger, state[node].io.lingering != nil { return .lingers }
+                if try state.isGoing(node) { return .isGoing }
+                if state[node].isUnlinked && state[node].opens == 0 { throw .stale }
                 if let caller {
                     if state.emptied.mustLookUp(node, by: caller.tid) { throw .stale }
                     try DataProtection.admit(.open, to: node, by: caller.tid, &state)
@@ -93,8 +93,8 @@ struct OpenFiles: VolumeFamily {
     /// kept open make room.
     func admit() throws(Errno) { try admitting { (state) throws(Errno) in try state.admit(within: budget) } }
 
-    /// Runs `body`, which admits one descriptor, under the lock; and if there is no room, once more without files that
-    /// are kept for mappings which no longer exist.
+    /// Runs `body`, which admits one descriptor; and if there is no room, once more without files that are kept for mappings
+    /// which no longer exist.
     func admitting<Value>(_ body: (inout VolumeState) throws(Errno) -> Value) throws(Errno) -> Value {
         do throws(Errno) { return try change(body) } catch {
             guard error == .tooManyOpenFilesInSystem else { throw error }
@@ -165,27 +165,26 @@ struct OpenFiles: VolumeFamily {
         _ node: Node, _ descriptor: Int32, _ flags: Int32, by opener: pid_t, offersPassthrough: Bool
     ) -> Handle {
         change { state in
-            let offersPassthrough = offersPassthrough && core.tellsMappings
-            let handle = state.handle(
-                for: node, descriptor, flags, by: opener, offersPassthrough: offersPassthrough)
             // If the device was locked since the open was admitted, the kernel has not dropped its pages of this file.
-            let isAdmitted = state.device.protectionRule.admits(.use, own: node.protection)
-            handle.keepsCache = !node.cacheIsStale && isAdmitted
-            if !isAdmitted, node.opens == 1 {
-                node.ensuredIO.pagesDropped = core.unlocks.load(ordering: .relaxed)
+            let isAdmitted = state.device.protectionRule.admits(.use, own: state[node].protection)
+            let handle = state.handle(
+                for: node, descriptor, flags, by: opener, offersPassthrough: offersPassthrough && core.tellsMappings,
+                mayKeepCache: isAdmitted)
+            if !isAdmitted, state[node].opens == 1 {
+                state[node].io.pagesDropped = core.unlocks.load(ordering: .relaxed)
             }
-            if handle.mode == .cached { node.cacheIsStale = false }
+            if handle.mode == .cached { state[node].cacheIsStale = false }
             return handle
         }
     }
 
     func withdrawPassthrough(_ handle: Handle) {
         change { state in
-            guard handle.mode.isPassed, let io = handle.node.io else { return }
-            io.passthroughOpens -= 1
-            if !handle.node.isPassed { state.passedFiles -= 1 }
-            io.cachedOpens += 1
-            handle.mode = InputOutputMode(ofCached: handle.node, handle.access)
+            guard handle.mode.isPassed else { return }
+            state[handle.node].io.passthroughOpens -= 1
+            if !state[handle.node].isPassed { state.passedFiles -= 1 }
+            state[handle.node].io.cachedOpens += 1
+            handle.withdrawPassthrough(state[handle.node].io)
         }
     }
 
@@ -197,7 +196,7 @@ struct OpenFiles: VolumeFamily {
     func close(_ handle: Handle) {
         let node = handle.node
         let (isUnsettled, sidecar) = change { state -> (Bool, String?) in
-            if node.io?.unsettled != nil { return (true, nil) }
+            if state[node].io.unsettled != nil { return (true, nil) }
             return (false, state.release(handle))
         }
         if let sidecar { store.removeSidecar(sidecar) }

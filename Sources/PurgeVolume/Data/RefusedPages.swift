@@ -12,20 +12,20 @@ struct RefusedPages: VolumeFamily {
     /// answered. However many writes are refused meanwhile, a file is dropped once.
     func drop(of handle: Handle, _ request: WriteRequest) {
         let node = handle.node
-        let isFirst = change { _ -> Bool in
+        let isFirst = change { state -> Bool in
             // Others have no pages.
             guard !handle.mode.isPassed else { return false }
-            node.ensuredIO.refusedBlocks.insert(request.pages)
-            guard !node.ensuredIO.awaitsDrop else { return false }
-            node.ensuredIO.awaitsDrop = true
-            node.ensuredIO.refusedDrops += 1
+            state[node].io.refusedBlocks.insert(request.pages)
+            guard !state[node].io.awaitsDrop else { return false }
+            state[node].io.awaitsDrop = true
+            state[node].io.refusedDrops += 1
             core.refusedDrops.add(1, ordering: .sequentiallyConsistent)
             return true
         }
         if isFirst {
             port.runApart {
                 // The next refused write may come too late for this drop.
-                change { _ in node.io?.awaitsDrop = false }
+                change { $0[node].io.awaitsDrop = false }
                 port.dropRefusedPages(of: node)
                 end(node)
             }
@@ -33,9 +33,9 @@ struct RefusedPages: VolumeFamily {
     }
 
     private func end(_ node: Node) {
-        change { _ in
-            node.io?.refusedDrops -= 1
-            if node.io?.refusedDrops == 0 { node.io?.refusedBlocks = ExtentSet() }
+        change { state in
+            state[node].io.refusedDrops -= 1
+            if state[node].io.refusedDrops == 0 { state[node].io.refusedBlocks = ExtentSet() }
         }
         core.refusedDrops.subtract(1, ordering: .sequentiallyConsistent)
         core.deviceSettled.advance()
@@ -46,7 +46,7 @@ struct RefusedPages: VolumeFamily {
     @inline(__always)
     func include(_ request: WriteRequest, of node: Node) -> Bool {
         guard core.refusedDrops.load(ordering: .relaxed) > 0 else { return false }
-        return read { _ in (node.io?.refusedBlocks.count(in: request.pages) ?? 0) > 0 }
+        return read { $0[node].io.refusedBlocks.count(in: request.pages) > 0 }
     }
 
     /// Returns when the kernel has dropped all of them. Not for a thread that serves requests.

@@ -9,16 +9,16 @@ extension VolumeState {
     /// file.
     mutating func settleMapping(of node: Node) -> (Handle?, String?) {
         // Any other descriptor of ours would look like a mapping.
-        guard let io = node.io, let handle = io.lingering, io.passthroughOpens == 0, io.closing == 0,
-            node.opens == 1, System.isOpenNowhereElse(handle.descriptor)
+        guard let handle = self[node].io.lingering, self[node].io.passthroughOpens == 0, self[node].io.closing == 0,
+            self[node].opens == 1, System.isOpenNowhereElse(handle.descriptor)
         else { return (nil, nil) }
         return (handle, endLingering(node, handle))
     }
 
     mutating func endLingering(_ node: Node, _ handle: Handle) -> String? {
         noteMappedWrites(of: node, areUse: true)
-        node.io?.modified = nil
-        node.io?.lingering = nil
+        self[node].io.modified = nil
+        self[node].io.lingering = nil
         lingering[ObjectIdentifier(node)] = nil
         passedFiles -= 1
         unlink(handle)
@@ -27,28 +27,28 @@ extension VolumeState {
 
     /// The last passed descriptor has been closed. Returns whether it is kept for now.
     mutating func linger(_ handle: Handle) -> Bool {
-        let io = handle.node.ensuredIO
-        io.passthroughOpens -= 1
-        io.closing += 1
-        guard io.passthroughOpens == 0, io.lingering == nil else { return false }
-        io.lingering = handle
-        lingering[ObjectIdentifier(handle.node)] = handle.node
+        let node = handle.node
+        self[node].io.passthroughOpens -= 1
+        self[node].io.closing += 1
+        guard self[node].io.passthroughOpens == 0, self[node].io.lingering == nil else { return false }
+        self[node].io.lingering = handle
+        lingering[ObjectIdentifier(node)] = node
         return true
     }
 
     /// A descriptor that can be mapped for writing is about to be passed through.
-    func watchMappedWrites(of handle: Handle) {
-        guard handle.node.ensuredIO.modified == nil else { return }
-        handle.node.ensuredIO.modified = handle.modificationTime
+    mutating func watchMappedWrites(of handle: Handle) {
+        guard self[handle.node].io.modified == nil else { return }
+        self[handle.node].io.modified = handle.modificationTime
     }
 
     mutating func noteMappedWrites(of node: Node, areUse: Bool) {
-        guard let before = node.io?.modified, let handle = node.io?.firstHandle?.takeUnretainedValue(),
+        guard let before = self[node].io.modified, let handle = self[node].io.handles.newest,
             let now = handle.modificationTime, now != before
         else { return }
-        node.io?.modified = now
+        self[node].io.modified = now
         let use = device.fileClock.time(of: now)
-        if areUse, use > node.lastUse { tree.noteUse(node, at: use) }
+        if areUse, use > self[node].lastUse { tree.noteUse(node, at: use) }
     }
 }
 

@@ -10,24 +10,27 @@ extension VolumeState {
             openFiles + DirectoryHandle.alive.load(ordering: .relaxed) + RemovedEntry.alive.load(ordering: .relaxed)
         guard files < budget.files else { throw .tooManyOpenFilesInSystem }
         let room = budget.directories(beside: files + 1)
-        if room != descriptors.limit { descriptors.setLimit(room) }
+        if room != descriptors.limit { descriptors.setLimit(room, in: &tree) }
     }
 
     /// One descriptor less. Returns a sidecar that now belongs to no file.
     mutating func close(_ node: Node) -> String? {
-        tree.close(node) ? node.dropStoredExtents() : nil
+        tree.close(node) ? self[node].dropStoredExtents() : nil
     }
 
-    /// A new handle, counted among those of the node.
+    /// A new handle, counted among those of the node. Without `mayKeepCache` the kernel drops its pages of the file.
     mutating func handle(
-        for node: Node, _ descriptor: Int32, _ flags: Int32, by opener: pid_t, offersPassthrough: Bool
+        for node: Node, _ descriptor: Int32, _ flags: Int32, by opener: pid_t, offersPassthrough: Bool,
+        mayKeepCache: Bool = true
     ) -> Handle {
         let access = flags & O_ACCMODE
         let mode = mode(for: node, access, offersPassthrough: offersPassthrough)
-        let handle = Handle(node: node, descriptor: descriptor, access: access, opener: opener, mode: mode)
+        let handle = Handle(
+            node: node, descriptor: descriptor, access: access, opener: opener, mode: mode,
+            keepsCache: mayKeepCache && !self[node].cacheIsStale)
         link(handle)
         if access == O_RDWR {
-            node.ensuredIO.mappableOpens += 1
+            self[node].io.mappableOpens += 1
             if mode == .passthroughDirect { watchMappedWrites(of: handle) }
         }
         return handle
@@ -45,51 +48,39 @@ extension VolumeState {
     ) -> InputOutputMode {
         let canWrite = access != O_RDONLY
         // What the kernel reads by itself cannot be refused when the device is locked.
-        let isTakenByLock = device.protectionRule.effective(node.protection).isTakenByLock
+        let isTakenByLock = device.protectionRule.effective(self[node].protection).isTakenByLock
         let begins =
-            offersPassthrough && !canWrite && !node.isPassed && (node.io?.cachedOpens ?? 0) == 0 && node.isDense
-            && node.blocks >= OpenFiles.passthroughBlocks && (node.io?.soloists ?? 0) == 0
+            offersPassthrough && !canWrite && !self[node].isPassed && self[node].io.cachedOpens == 0
+            && self[node].isDense && self[node].blocks >= OpenFiles.passthroughBlocks && self[node].io.soloists == 0
             && passedFiles < OpenFiles.passedFiles && !isTakenByLock
         if begins { passedFiles += 1 }
-        if node.isPassed || begins {
-            node.ensuredIO.passthroughOpens += 1
-            if canWrite { node.cacheIsStale = true }
+        if self[node].isPassed || begins {
+            self[node].io.passthroughOpens += 1
+            if canWrite { self[node].cacheIsStale = true }
             // The kernel passes all opens through or none, but reads can still come to us.
             return canWrite || isTakenByLock ? .passthroughDirect : .passthrough
         }
-        node.ensuredIO.cachedOpens += 1
-        return InputOutputMode(ofCached: node, access)
+        self[node].io.cachedOpens += 1
+        return InputOutputMode(ofCached: self[node].io, access)
     }
 
-    /// The kernel's reference to the handle is taken here and dropped in `close`.
+    /// The kernel's reference to the handle is taken here and dropped in `OpenFiles.close`.
     mutating func link(_ handle: Handle) {
-        let io = handle.node.ensuredIO
         handles.insert(handle)
-        handle.next = io.firstHandle
-        // Unmanaged: the kernel's reference, released by `OpenFiles.close`.
-        io.firstHandle = Unmanaged.passRetained(handle)
-        handle.next?._withUnsafeGuaranteedRef { $0.previous = io.firstHandle }
+        self[handle.node].io.handles.insert(handle)
     }
 
     mutating func unlink(_ handle: Handle) {
         handles.remove(handle)
-        if let previous = handle.previous {
-            previous._withUnsafeGuaranteedRef { $0.next = handle.next }
-        } else {
-            handle.node.io?.firstHandle = handle.next
-        }
-        handle.next?._withUnsafeGuaranteedRef { $0.previous = handle.previous }
-        handle.next = nil
-        handle.previous = nil
+        self[handle.node].io.handles.remove(handle)
     }
 
     /// The file counts as closed. Returns a sidecar that now belongs to no file.
     mutating func release(_ handle: Handle) -> String? {
-        guard !handle.isNoted else { return nil }
-        handle.isNoted = true
-        if handle.access == O_RDWR { handle.node.io?.mappableOpens -= 1 }
+        guard self[handle.node].io.handles.noteRelease(of: handle) else { return nil }
+        if handle.access == O_RDWR { self[handle.node].io.mappableOpens -= 1 }
         switch handle.mode {
-        case .cached, .direct: handle.node.io?.cachedOpens -= 1
+        case .cached, .direct: self[handle.node].io.cachedOpens -= 1
         case .passthrough, .passthroughDirect: if linger(handle) { return nil }
         case .own: break
         }

@@ -29,23 +29,22 @@ struct ContainerFolders: VolumeFamily {
         do throws(Errno) { return port.makeFolders(folders, for: try store.owner) } catch { return .unavailable }
     }
 
-    /// Whether it is one of them. Under the lock.
-    func include(_ directory: Node) -> Bool {
-        Store.folders.contains { node(of: $0.split(separator: "/")[...]) === directory }
+    /// Whether it is one of them.
+    func include(_ directory: Node, in state: borrowing VolumeState) -> Bool {
+        Store.folders.contains { node(of: $0.split(separator: "/")[...], in: state) === directory }
     }
 
     private func isThere(_ folder: String) -> Bool {
-        read { _ in node(of: folder.split(separator: "/")[...]) != nil }
+        read { node(of: folder.split(separator: "/")[...], in: $0) != nil }
     }
 
-    /// Under the lock.
-    private func node(of path: ArraySlice<Substring>) -> Node? {
-        path.reduce(root) { (node: Node?, name) in node?.entry(named: Name(String(name))) }
+    private func node(of path: ArraySlice<Substring>, in state: borrowing VolumeState) -> Node? {
+        path.reduce(root) { (node: Node?, name) in node.flatMap { state[$0].entry(named: Name(String(name))) } }
     }
 
     private func make(_ folder: String) throws(Errno) {
         let path = folder.split(separator: "/")
-        guard let parent = read({ _ in node(of: path.dropLast()) }), parent.isDirectory, let name = path.last
+        guard let parent = read({ node(of: path.dropLast(), in: $0) }), parent.isDirectory, let name = path.last
         else { return }
         let daemon = Caller(owner: geteuid(), group: getegid(), tid: 0, umask: 0)
         do throws(Errno) {
@@ -90,7 +89,7 @@ struct ContainerFolders: VolumeFamily {
             state.tree.set(.protection(nil), of: root)
             state.tree.set(.policy(nil), of: root)
             state.tree.set(.behaviour(PurgeBehaviour()), of: root)
-            root.ensuredIO.setTimes = SetTimes()
+            state[root].io.setTimes = SetTimes()
         }
         core.finishPlacing(below: [root])
         port.forgetAttributes(of: [KernelID.root])

@@ -18,7 +18,7 @@ extension DeviceChanges {
         }
         let freed = remove(work, pid)
         try make(by: pid) { device, now in finish(&device, freed, pid, now) }
-        if work == .delete, read({ _ in !root.entries.isEmpty }) { throw .notEmpty }
+        if work == .delete, read({ !$0[root].entries.isEmpty }) { throw .notEmpty }
     }
 
     /// Finishes what an earlier mount of the store has begun, while nobody uses the files yet. If the end cannot be saved,

@@ -115,13 +115,13 @@ struct DeviceChanges: VolumeFamily {
     /// Has the kernel ask again for the attributes of each entry that it knows, so that every answer is what is true
     /// now. What has lost its name is found if it is an open file.
     private func forgetAttributes() {
-        let nameless = read { $0.handles.files { $0.isUnlinked ? $0.address : nil } }
+        let nameless = read { state in state.handles.files { state[$0].isUnlinked ? $0.address : nil } }
         port.forgetAttributes(of: [KernelID.root] + nameless)
         var pending = [root]
         while let folder = pending.popLast() {
             let nodes = Array(entries(of: folder).values)
             pending += nodes.filter(\.isDirectory)
-            let known = selections.inSlices(nodes) { $0.lookups > 0 ? $0.address : nil }
+            let known = selections.inSlices(nodes) { node, state in state[node].lookups > 0 ? node.address : nil }
             if !known.isEmpty { port.forgetAttributes(of: known) }
         }
     }

@@ -72,7 +72,7 @@ public struct Directories: VolumeFamily {
         }
         var inode = record.inode
         if name[0] == 0x2e, name[1] == 0x2e, name[2] == 0 {
-            inode = core.read { _ in directory.parent?.inode ?? directory.inode }
+            inode = core.read { $0[directory].parent?.inode ?? directory.inode }
         }
         let taken = body(
             DirectoryEntry(name: name, inode: inode, next: record.next, type: record.type, entry: entry))

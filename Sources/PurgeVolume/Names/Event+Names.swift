@@ -2,52 +2,58 @@ import Glibc
 import PurgeModel
 import PurgeTree
 
-// What the app does to names, told before the tree is changed; under the lock.
+// What the app does to names, told before the tree is changed.
 extension Event {
-    static func removed(_ node: Node, _ dentry: Dentry, by tid: pid_t) -> Event {
-        Event(ofApp: .removed, node, at: dentry, bytes: bytesOfLastName(node), by: tid)
+    static func removed(_ node: Node, _ dentry: Dentry, by tid: pid_t, _ state: borrowing VolumeState) -> Event {
+        Event(ofApp: .removed, node, at: dentry.path(state), bytes: bytesOfLastName(node, state), by: tid, state)
     }
 
     /// A file that is lost by it comes first. Nothing happens between two names of one file.
     static func renaming(
-        _ node: Node, _ from: Dentry, over target: Node?, _ to: Dentry, _ isExchange: Bool, by tid: pid_t
+        _ node: Node, _ from: Dentry, over target: Node?, _ to: Dentry, _ isExchange: Bool, by tid: pid_t,
+        _ state: borrowing VolumeState
     ) -> [Event] {
         if target === node { return [] }
-        let (old, new) = (from.path, to.path)
-        var renamed = Event(ofApp: .renamed, node, at: old, bytes: bytes(node), by: tid)
+        let (old, new) = (from.path(state), to.path(state))
+        var renamed = Event(ofApp: .renamed, node, at: old, bytes: bytes(node, state), by: tid, state)
         renamed.to = new
         guard let target else { return [renamed] }
         var other = Event(
             ofApp: isExchange ? .renamed : .replaced, target, at: new,
-            bytes: isExchange ? bytes(target) : bytesOfLastName(target), by: tid)
+            bytes: isExchange ? bytes(target, state) : bytesOfLastName(target, state), by: tid, state)
         other.to = old
         guard isExchange else { return [other, renamed] }
         (renamed.reason, other.reason) = (RenameReason.exchange.rawValue, RenameReason.exchanged.rawValue)
         return [renamed, other]
     }
 
-    private static func bytes(_ node: Node) -> ByteCount? { node.isRegular ? node.charged : nil }
-    /// nil while it has another name, since then it loses nothing.
-    private static func bytesOfLastName(_ node: Node) -> ByteCount? { node.hasSeveralNames ? nil : bytes(node) }
-
-    private init(ofApp type: EventType, _ node: Node, at dentry: Dentry, bytes: ByteCount?, by tid: pid_t) {
-        self.init(ofApp: type, node, at: dentry.path, bytes: bytes, by: tid)
+    private static func bytes(_ node: Node, _ state: borrowing VolumeState) -> ByteCount? {
+        node.isRegular ? state[node].charged : nil
     }
-    private init(ofApp type: EventType, _ node: Node, at path: String, bytes: ByteCount?, by tid: pid_t) {
-        self.init(type: type, path: path, tier: node.standing.tier, bytes: bytes, pid: tid == 0 ? nil : tid)
+    /// nil while it has another name, since then it loses nothing.
+    private static func bytesOfLastName(_ node: Node, _ state: borrowing VolumeState) -> ByteCount? {
+        state[node].hasSeveralNames ? nil : bytes(node, state)
+    }
+
+    private init(
+        ofApp type: EventType, _ node: Node, at path: String, bytes: ByteCount?, by tid: pid_t,
+        _ state: borrowing VolumeState
+    ) {
+        self.init(type: type, path: path, tier: state[node].standing.tier, bytes: bytes, pid: tid == 0 ? nil : tid)
     }
 }
 
 extension Dentry {
     /// Told from the entry upwards: of a path that is too long for an event, `.../` and its end. A deep tree costs a call no
     /// more than that.
-    fileprivate var path: String {
+    fileprivate func path(_ state: borrowing VolumeState) -> String {
         var names = [name]
         var length = name.length
         var folder = directory
-        while let parent = folder.parent, length <= EventLog.longestText {
-            names.append(folder.name)
-            length += folder.name.length + 1
+        while let parent = state[folder].parent, length <= EventLog.longestText {
+            let name = state[folder].name
+            names.append(name)
+            length += name.length + 1
             folder = parent
         }
         let isCut = length > EventLog.longestText

@@ -28,7 +28,7 @@ extension FileCreation {
     private func adoptTemporary(
         _ descriptor: Int32, in directory: Node, _ flags: Int32, by opener: pid_t
     ) throws(Errno) -> (Entry, Handle) {
-        let inherited = read { _ in directory.protection }
+        let inherited = read { $0[directory].protection }
         if let inherited { try extendedAttributes.store(inherited, of: descriptor, nil) }
         // The change time is that of the attribute.
         let status = try System.status(descriptor)

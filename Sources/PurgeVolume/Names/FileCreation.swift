@@ -40,10 +40,10 @@ struct FileCreation: VolumeFamily {
     private func placeOfNew(_ name: Name, in parent: Node, by caller: Caller) throws(Errno) -> NewPlace? {
         let found = try openFiles.admitting {
             (state) throws(Errno) -> (directory: FileDescriptor?, protection: FileProtection?)? in
-            if parent.entry(named: name) != nil { return nil }
+            if state[parent].entry(named: name) != nil { return nil }
             try DataProtection.admitNew(name, in: parent, by: caller.tid, &state)
             try state.admit(within: budget)
-            return (state.descriptor(of: parent), parent.protection)
+            return (state[parent].directoryDescriptor, state[parent].protection)
         }
         guard let found else { return nil }
         let directory = if let known = found.directory { known } else { try access.directoryDescriptor(parent) }
@@ -62,7 +62,7 @@ struct FileCreation: VolumeFamily {
         do throws(Errno) {
             // An answer to CREATE cannot pass a file through; when it is looked up again, the file comes with OPEN.
             openFiles.settleMapping(of: entry.node)
-            if read({ _ in entry.node.isPassed }) { throw .stale }
+            if read({ $0[entry.node].isPassed }) { throw .stale }
             return (
                 entry,
                 try openFiles.open(entry.node, flags: flags, caller: caller, offersPassthrough: offersPassthrough)

@@ -59,9 +59,9 @@ struct Lookups: VolumeFamily {
         _ name: Name, _ status: FileStatus, in parent: Node, emptied: Int, by tid: pid_t = 0
     ) -> Entry? {
         change { state -> Entry? in
-            guard let node = parent.entry(named: name), node.inode == UInt64(status.st_ino),
-                !node.flags.contains(.purging),
-                !node.standing.leavesTombstone || core.filesEmptied.load(ordering: .relaxed) == emptied
+            guard let node = state[parent].entry(named: name), node.inode == UInt64(status.st_ino),
+                !state[node].isGoing,
+                !state[node].standing.leavesTombstone || core.filesEmptied.load(ordering: .relaxed) == emptied
             else { return nil }
             state.emptied.noteLookup(node, by: tid)
             state.grant(node)
@@ -73,9 +73,9 @@ struct Lookups: VolumeFamily {
     func settledEntry(_ name: Name, in parent: Node) throws(Errno) -> Node? {
         var seen: UInt64?
         while true {
-            let (node, isGoing) = read { _ -> (Node?, Bool) in
-                let node = parent.entry(named: name)
-                return (node, node?.flags.contains(.purging) ?? false)
+            let (node, isGoing) = read { state -> (Node?, Bool) in
+                let node = state[parent].entry(named: name)
+                return (node, node.map { state[$0].isGoing } ?? false)
             }
             if !isGoing { return node }
             access.awaitGone(&seen)
@@ -88,8 +88,8 @@ struct Lookups: VolumeFamily {
         var seen: UInt64?
         while true {
             let (node, isGoing) = change { state -> (Node?, Bool) in
-                guard let node = parent.entry(named: name) else { return (nil, false) }
-                if node.flags.contains(.purging) { return (nil, true) }
+                guard let node = state[parent].entry(named: name) else { return (nil, false) }
+                if state[node].isGoing { return (nil, true) }
                 state.tree.hold(node)
                 return (node, false)
             }
@@ -109,7 +109,7 @@ struct Lookups: VolumeFamily {
             }
             let (attributes, version) = read { state in
                 let attributes = Attributes(of: node, status, birth: birth, in: state)
-                return (attributes, state.device.history.isEmpty ? 0 : node.io?.timesVersion ?? 0)
+                return (attributes, state.device.history.isEmpty ? 0 : state[node].io.timesVersion)
             }
             if version == seen || version == 0 { return attributes }
             seen = version

@@ -27,13 +27,11 @@ extension NameChanges {
                 try System.rename(at: source.raw, name, to: destination.raw, newName, flags: flags)
             } then: { state -> String? in
                 let isExchange = flags & System.renameExchange != 0
-                if records { state.outbox += Event.renaming(node, from, over: found, to, isExchange, by: caller.tid) }
-                if isExchange {
-                    state.tree.exchange(from, to)
-                } else {
-                    state.rename(node, from, over: found, to, by: caller.tid)
+                if records {
+                    state.outbox += Event.renaming(node, from, over: found, to, isExchange, by: caller.tid, state)
                 }
-                if let found { found.leave(left) }
+                state.rename(node, from, over: found, to, isExchange, by: caller.tid)
+                if let found { state[found].leave(left) }
                 _ = state.endHold(of: node)
                 return found.flatMap { state.endHold(of: $0) }
             }
@@ -49,13 +47,14 @@ extension NameChanges {
 extension VolumeState {
     /// The store has changed already.
     fileprivate mutating func rename(
-        _ node: Node, _ from: Dentry, over target: Node?, _ to: Dentry, by tid: pid_t
+        _ node: Node, _ from: Dentry, over target: Node?, _ to: Dentry, _ isExchange: Bool, by tid: pid_t
     ) {
+        if isExchange { return tree.exchange(from, to) }
         guard let target, target !== node else { return tree.rename(from, to: to) }
-        if target.isDirectory { descriptors.remove(target) }
-        let flags = OwnFlags(of: target)
+        if target.isDirectory { descriptors.remove(target, in: &tree) }
+        let flags = OwnFlags(of: target, self)
         tree.rename(from, to: to)
-        outbox += flags.losses(to: node, by: tid)
+        outbox += flags.losses(to: node, by: tid, self)
     }
 }
 
@@ -64,15 +63,18 @@ private struct OwnFlags {
     let mark: PurgeMark?
     let isExcluded: Bool
 
-    init(of node: Node) { (mark, isExcluded) = (node.ownMark.mark, node.flags.contains(.ownExclusion)) }
+    init(of node: Node, _ state: borrowing VolumeState) {
+        (mark, isExcluded) = (state[node].ownMark, state[node].ownExclusion)
+    }
 
     /// Those that the file in its place has neither itself nor from a folder above.
-    func losses(to node: Node, by tid: pid_t) -> [Event] {
+    func losses(to node: Node, by tid: pid_t, _ state: borrowing VolumeState) -> [Event] {
+        let standing = state[node].standing
         var lost: [(StorageAttribute, String)] = []
-        if let mark, node.standing.mark != mark { lost.append((.isPurgeable, mark.text)) }
-        if isExcluded, !node.standing.isExcluded { lost.append((.isExcludedFromBackup, "1")) }
+        if let mark, standing.mark != mark { lost.append((.isPurgeable, mark.text)) }
+        if isExcluded, !standing.isExcluded { lost.append((.isExcludedFromBackup, "1")) }
         guard !lost.isEmpty else { return [] }
-        let path = node.path().text
-        return lost.map { .flagLost($0, $1, path: path, tier: node.standing.tier, pid: tid) }
+        let path = state[node].path().text
+        return lost.map { .flagLost($0, $1, path: path, tier: standing.tier, pid: tid) }
     }
 }

@@ -49,7 +49,7 @@ struct NameChanges: VolumeFamily {
         core.actAs(caller)
         do throws(Errno) { try body(directory.raw) } catch { throw access.hostError(error, parent) }
         do throws(Errno) {
-            let inherited = inherits ? read { _ in parent.protection } : nil
+            let inherited = inherits ? read { $0[parent].protection } : nil
             if let inherited { try extendedAttributes.store(inherited, of: directory.raw, name) }
             // The change time is that of the attribute.
             let status = try System.status(at: directory.raw, name)
@@ -110,7 +110,7 @@ struct NameChanges: VolumeFamily {
     /// files that are still open.
     private func reserveForLink(_ node: Node) throws(Errno) {
         try access.unlessGoing(node) { (state) throws(Errno) in
-            if node.flags.contains(.unlinked) && node.io?.firstHandle == nil { throw .noEntry }
+            if state[node].isUnlinked && state[node].io.handles.isEmpty { throw .noEntry }
             state.tree.hold(node)
         }
     }
@@ -162,10 +162,10 @@ struct NameChanges: VolumeFamily {
                 try body(directory.raw)
             } then: { state in
                 let dentry = Dentry(directory: parent, name: name)
-                if records { state.outbox.append(.removed(node, dentry, by: caller.tid)) }
-                if node.isDirectory { state.descriptors.remove(node) }
+                if records { state.outbox.append(.removed(node, dentry, by: caller.tid, state)) }
+                if node.isDirectory { state.descriptors.remove(node, in: &state.tree) }
                 state.tree.unlink(dentry)
-                node.leave(left)
+                state[node].leave(left)
                 return state.endHold(of: node)
             }
         } catch {
@@ -178,5 +178,5 @@ struct NameChanges: VolumeFamily {
 
 extension VolumeState {
     /// The operation on the node is done. Returns a sidecar that now belongs to no file.
-    mutating func endHold(of node: Node) -> String? { tree.unhold(node) ? node.dropStoredExtents() : nil }
+    mutating func endHold(of node: Node) -> String? { tree.unhold(node) ? self[node].dropStoredExtents() : nil }
 }

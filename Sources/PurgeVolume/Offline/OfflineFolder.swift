@@ -21,13 +21,13 @@ public struct OfflineFolder {
         public var names: Int
         public var charged: ByteCount
 
-        fileprivate init(_ name: Name, _ node: Node) {
+        fileprivate init(_ name: Name, _ node: Node, _ state: borrowing VolumeState) {
             self.name = name.withCName { System.rawText($0) }
             isFolder = node.isDirectory
             isLink = node.kind == .symbolicLink
             inode = node.inode
-            names = node.nameCount
-            charged = node.isRegular ? node.charged : .zero
+            names = state[node].nameCount
+            charged = node.isRegular ? state[node].charged : .zero
         }
     }
 
@@ -36,9 +36,12 @@ public struct OfflineFolder {
     }
 
     /// In no particular order.
-    public var entries: [Entry] { volume.read { _ in node.entries.map { Entry($0.key, $0.value) } } }
+    public var entries: [Entry] { volume.read { state in state[node].entries.map { Entry($0.key, $0.value, state) } } }
 
-    public func entry(_ name: CName) throws(Errno) -> Entry { Entry(Name(name), try child(name)) }
+    public func entry(_ name: CName) throws(Errno) -> Entry {
+        let child = try child(name)
+        return volume.read { Entry(Name(name), child, $0) }
+    }
 
     /// ELOOP for a symbolic link, and ENOTDIR for anything else that is not a folder.
     public func folder(_ name: CName) throws(Errno) -> OfflineFolder {
@@ -48,7 +51,7 @@ public struct OfflineFolder {
     }
 
     private func child(_ name: CName) throws(Errno) -> Node {
-        guard let child = volume.read({ _ in node.entry(named: Name(name)) }) else { throw .noEntry }
+        guard let child = volume.read({ $0[node].entry(named: Name(name)) }) else { throw .noEntry }
         return child
     }
 

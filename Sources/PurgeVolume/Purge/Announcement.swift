@@ -35,10 +35,11 @@ public struct Removal: Sendable {
 }
 
 extension Removal {
-    /// What a purge is about to remove or empty; under the lock. nil for a file without a name.
-    init?(_ node: Node) {
-        guard let directory = node.parent else { return nil }
-        self.init(directory: directory, node: node, path: node.path(), isEmptied: node.isEmptiedByPurge)
+    /// What a purge is about to remove or empty. nil for a file without a name.
+    init?(_ node: Node, in state: borrowing VolumeState) {
+        guard let directory = state[node].parent else { return nil }
+        self.init(
+            directory: directory, node: node, path: state[node].path(), isEmptied: state[node].isEmptiedByPurge)
     }
 
     init(directory: Node, node: Node, path: [Name], isEmptied: Bool = false) {

@@ -13,43 +13,35 @@ struct Bystander {
     private let node: Node
     private let reason: PurgeRefusal
     private let turn: Int
+    private let age: PurgeAge
 
     /// nil for what gives nothing back, is a victim, or is no file that this purge takes.
-    private init?(_ node: Node, _ order: PurgeOrder) {
-        let refusals = node.verdict(for: .room).refusals
-        guard node.isRegular, !node.isGoing, node.parent != nil, let rank = node.purgeRank,
+    private init?(_ node: Node, _ order: PurgeOrder, in state: borrowing VolumeState) {
+        let refusals = state[node].verdict(for: .room).refusals
+        guard node.isRegular, !state[node].isGoing, state[node].parent != nil, let rank = state[node].purgeRank,
             let turn = order.turn(of: rank), !refusals.contains(.empty), let reason = refusals.first
         else { return nil }
-        (self.node, self.reason, self.turn) = (node, reason, turn)
+        (self.node, self.reason, self.turn, age) = (node, reason, turn, state[node].age)
     }
 
     /// Those whose turn was not after that of the last victim, the first in the order first.
-    static func passedOver(by victims: [Victim<Node>], _ order: PurgeOrder, _ handles: HandleList) -> [PassedOver] {
+    static func passedOver(
+        by victims: [Victim<Node>], _ order: PurgeOrder, in state: borrowing VolumeState
+    ) -> [PassedOver] {
         guard let last = victims.last else { return [] }
         let lastTurn = last.rank.flatMap { order.turn(of: $0) } ?? .max
-        let beside = (last.file.parent?.entries ?? [:]).values.prefix(besideLookedAt)
+        let beside = (state[last.file].parent.map { state[$0].entries } ?? [:]).values.prefix(besideLookedAt)
         var seen: Set<ObjectIdentifier> = []
         var found: [Bystander] = []
-        for node in handles.newestFiles(openLookedAt) + beside {
-            guard let bystander = Bystander(node, order), bystander.turn <= lastTurn,
+        for node in state.handles.newestFiles(openLookedAt) + beside {
+            guard let bystander = Bystander(node, order, in: state), bystander.turn <= lastTurn,
                 seen.insert(ObjectIdentifier(node)).inserted
             else { continue }
             found.append(bystander)
         }
-        found.sort { $0.turn == $1.turn ? $0.node.age < $1.node.age : $0.turn < $1.turn }
-        return found.prefix(told).map(\.passedOver)
-    }
-
-    private var passedOver: PassedOver { PassedOver(path: node.path().text, reason: reason, pid: opener) }
-
-    /// The thread that has opened it last, of those that have it open.
-    private var opener: pid_t? {
-        var next = node.io?.firstHandle
-        while let handle = next {
-            let (opener, after) = handle._withUnsafeGuaranteedRef { ($0.opener, $0.next) }
-            if opener != 0 { return opener }
-            next = after
+        found.sort { $0.turn == $1.turn ? $0.age < $1.age : $0.turn < $1.turn }
+        return found.prefix(told).map {
+            PassedOver(path: state[$0.node].path().text, reason: $0.reason, pid: state[$0.node].io.handles.lastOpener)
         }
-        return nil
     }
 }

@@ -55,7 +55,9 @@ struct DirectoryPolicies: VolumeFamily {
     /// Empties each directory that has a policy, whatever is open there. They stay, with their policies.
     func reset(_ pid: pid_t) {
         let folders = read { state in
-            state.tree.policies.all.map(\.directory).filter { $0.parent?.nearestPolicy == nil }
+            state.tree.policies.all.map(\.directory).filter { folder in
+                !(state[folder].parent.map { state[$0].isUnderPolicy } ?? false)
+            }
         }
         purgedNames.awaitingAnnouncements { debt in
             for folder in folders { _ = EmptiedFolder(core: core, work: .policy(folder), pid: pid).empty(&debt) }
@@ -67,10 +69,12 @@ extension VolumeCore {
     /// In the order of the paths. The lock is held for some of them at a time.
     func policiesText() -> String {
         let indexes = read { $0.tree.policies.indexes }
-        let lines = PurgeSelections(core: self).inSlices(indexes) { index -> (path: [UInt8], line: PolicyLine)? in
-            guard index.directory.policy != nil else { return nil }
-            let path = index.directory.path()
-            return (path.bytes, PolicyLine(path: path.text, index.policy, used: index.used, files: index.files))
+        let lines = PurgeSelections(core: self).inSlices(indexes) {
+            index, state -> (path: [UInt8], line: PolicyLine)? in
+            guard state[index.directory].policy != nil else { return nil }
+            let path = state[index.directory].path()
+            let use = state.tree.policies.use(of: index)
+            return (path.bytes, PolicyLine(path: path.text, use.policy, used: use.used, files: use.files))
         }
         return lines.sorted { $0.path.lexicographicallyPrecedes($1.path) }.map { JSONText.encode($0.line) + "\n" }
             .joined()

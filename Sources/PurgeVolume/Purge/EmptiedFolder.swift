@@ -35,10 +35,10 @@ struct EmptiedFolder: VolumeFamily {
         while !isInterrupted, let folder = pending.popLast() {
             let entries = entries(of: folder).map { (Dentry(directory: folder, name: $0.key), $0.value) }
             let inner = entries.filter { $0.1.isDirectory }
-            folders += selections.inSlices(inner) { stays($0.1) ? nil : $0.0 }
+            folders += selections.inSlices(inner) { stays($0.1, $1) ? nil : $0.0 }
             pending += inner.map { $0.1 }
             freed += remove(
-                selections.inSlices(entries.filter { !$0.1.isDirectory }) { goes($0.1) ? $0.0 : nil }, &debt)
+                selections.inSlices(entries.filter { !$0.1.isDirectory }) { goes($0.1, $1) ? $0.0 : nil }, &debt)
         }
         // A folder comes before those in it.
         return freed + remove(folders.reversed(), &debt)
@@ -53,35 +53,37 @@ struct EmptiedFolder: VolumeFamily {
     private var folder: Node? {
         switch work {
         case .device(.delete): root
-        case .device, .ageing: read { _ in root.entry(named: Name("tmp")) }
+        case .device, .ageing: read { $0[root].entry(named: Name("tmp")) }
         case .policy(let folder): folder
         }
     }
 
-    /// Whether a directory is emptied and not removed. Under the lock.
-    private func stays(_ directory: Node) -> Bool {
-        if case .policy = work { directory.policy != nil || containerFolders.include(directory) } else { false }
+    /// Whether a directory is emptied and not removed.
+    private func stays(_ directory: Node, _ state: borrowing VolumeState) -> Bool {
+        guard case .policy = work else { return false }
+        return state[directory].policy != nil || containerFolders.include(directory, in: state)
     }
 
-    /// Whether what is in a directory still goes, wherever that has been moved. Under the lock.
-    private func empties(_ directory: Node) -> Bool {
+    /// Whether what is in a directory still goes, wherever that has been moved.
+    private func empties(_ directory: Node, _ state: borrowing VolumeState) -> Bool {
         switch work {
         case .device(.delete): true
-        case .device, .ageing: directory.standing.place == .temporary
-        case .policy: directory.nearestPolicy != nil
+        case .device, .ageing: state[directory].standing.place == .temporary
+        case .policy: state[directory].isUnderPolicy
         }
     }
 
-    /// Whether an entry goes. Under the lock.
-    private func goes(_ node: Node) -> Bool {
+    /// Whether an entry goes.
+    private func goes(_ node: Node, _ state: borrowing VolumeState) -> Bool {
         guard case .ageing(let now) = work else { return true }
-        if node.isDirectory { return node.entries.isEmpty && !node.isBusy }
-        return PurgeRule.isOver(node.purgeFacts, lastUse: max(node.lastUse, node.creation), at: now)
+        if node.isDirectory { return state[node].entries.isEmpty && !state[node].isBusy }
+        return PurgeRule.isOver(
+            state[node].purgeFacts, lastUse: max(state[node].lastUse, state[node].creation), at: now)
     }
 
     /// Whether a folder goes, in which nothing has changed lately. Without the lock.
     private func isOld(_ dentry: Dentry) -> Bool {
-        guard case .ageing(let now) = work, let folder = read({ _ in dentry.node }), folder.isDirectory else {
+        guard case .ageing(let now) = work, let folder = read({ $0.node(at: dentry) }), folder.isDirectory else {
             return true
         }
         do throws(Errno) {
@@ -128,11 +130,12 @@ struct EmptiedFolder: VolumeFamily {
         while true {
             let seen = core.released.generation
             let (found, isBusy) = change { state -> ((Node, path: [Name])?, Bool) in
-                guard let node = dentry.node, empties(dentry.directory), goes(node) else { return (nil, false) }
-                if node.isBusy { return (nil, true) }
+                guard let node = state.node(at: dentry), empties(dentry.directory, state), goes(node, state)
+                else { return (nil, false) }
+                if state[node].isBusy { return (nil, true) }
                 state.tree.hold(node, isGoing: true)
                 // From here on it goes, even if its folder is moved elsewhere.
-                return ((node, dentry.directory.path() + [dentry.name]), false)
+                return ((node, state.path(of: dentry)), false)
             }
             guard isBusy else { return found }
             guard System.uptime() < deadline else {
@@ -158,7 +161,7 @@ struct EmptiedFolder: VolumeFamily {
     }
 
     private func report(_ dentry: Dentry, _ error: Errno) {
-        let path = read { _ in dentry.directory.path() + [dentry.name] }
+        let path = read { $0.path(of: dentry) }
         port.report(
             StoreError(
                 "it was not removed from \(place): \(error)",
@@ -170,23 +173,24 @@ struct EmptiedFolder: VolumeFamily {
     private func finish(
         _ node: Node, _ dentry: Dentry, _ path: [Name], _ remains: Remains?, _ state: inout VolumeState
     ) -> (Removal, freed: ByteCount, sidecar: String?) {
-        let charged = node.charged
+        let charged = state[node].charged
         // That of the name that goes, which a file may have beside one in a more durable place.
         let tier = Place.at(path: path.bytes).tier
         var removal = Removal(directory: dentry.directory, node: node, path: path)
         state.note(&removal)
-        if node.isDirectory { state.descriptors.remove(node) }
+        if node.isDirectory { state.descriptors.remove(node, in: &state.tree) }
         state.tree.unlink(dentry)
-        node.leave(remains)
+        state[node].leave(remains)
         let sidecar = state.endHold(of: node)
-        let freed = charged - node.charged
+        let freed = charged - state[node].charged
         if !node.isDirectory, let (reason, trigger) = cause {
             state.tree.accounts.notePurged(files: 1, bytes: freed)
+            let lastUse = state[node].lastUse
             state.outbox.append(
                 Event(
                     type: .purge, path: path.text, tier: tier, bytes: freed, reason: reason.rawValue,
                     trigger: trigger, pid: pid == 0 ? nil : pid,
-                    lastUse: node.lastUse == .distantPast ? nil : node.lastUse.iso8601, pressure: state.device.level))
+                    lastUse: lastUse == .distantPast ? nil : lastUse.iso8601, pressure: state.device.level))
         }
         return (removal, freed, sidecar)
     }

@@ -22,11 +22,14 @@ extension PurgeSelections {
         }
         var victims: [Victim<FoundFile>] = []
         for group in groups {
-            let (nodes, unit) = read { _ in (group.nodes, group.unit.map { FoundUnit($0) }) }
-            victims += inSlices(nodes) { node in
-                guard let rank = node.verdict(for: .room).rank, order.turn(of: rank) != nil else { return nil }
-                let path = node.path().bytes
-                return path.lies(in: place) ? Victim(FoundFile(node, path, unit: unit)) : nil
+            let (nodes, unit) = read { state in
+                let (nodes, unit) = state.tree.files(of: group)
+                return (nodes, unit.map { FoundUnit($0.0, $0.age, in: state) })
+            }
+            victims += inSlices(nodes) { node, state in
+                guard let rank = state[node].verdict(for: .room).rank, order.turn(of: rank) != nil else { return nil }
+                let path = state[node].path().bytes
+                return path.lies(in: place) ? Victim(FoundFile(node, path, unit: unit), in: state) : nil
             }
         }
         victims.sort { Self.goesBefore($0, $1, in: order) }
@@ -52,13 +55,15 @@ extension PurgeSelections {
         return mine == theirs ? a.key < b.key : mine < theirs
     }
 
-    /// What `body` returns for each node or file, under the lock for some of them at a time. The results are put
-    /// together without the lock, because a large array takes time to grow.
-    func inSlices<Item, Value: Sendable>(_ items: [Item], _ body: (Item) -> Value?) -> [Value] {
+    /// What `body` returns for each node or file. The lock is held for some of them at a time. The results are put together
+    /// without the lock, because a large array takes time to grow.
+    func inSlices<Item, Value: Sendable>(
+        _ items: [Item], _ body: (Item, borrowing VolumeState) -> Value?
+    ) -> [Value] {
         var values: [Value] = []
         for start in stride(from: 0, to: items.count, by: Self.slice) {
-            values += read { _ in
-                items[start..<min(start + Self.slice, items.count)].compactMap(body)
+            values += read { state in
+                items[start..<min(start + Self.slice, items.count)].compactMap { body($0, state) }
             }
         }
         return values
@@ -68,7 +73,8 @@ extension PurgeSelections {
     func plan(_ request: PurgeRequest) throws(Errno) -> PurgeAnswer {
         guard case .byRule(let command, below: nil) = request else { return plan(try select(request)) }
         let empty = command.takesEmptyFiles ? emptyFiles(of: command) : []
-        return PurgeAnswer(plan(command.goal), and: inSlices(empty) { $0.node.parent == nil ? nil : Victim($0) })
+        return PurgeAnswer(
+            plan(command.goal), and: inSlices(empty) { $1[$0.node].parent == nil ? nil : Victim($0, in: $1) })
     }
 }
 
@@ -82,12 +88,15 @@ extension PurgeSelections {
         var pending = [top ?? root]
         while let next = pending.popLast() {
             let entries = next.isDirectory ? Array(entries(of: next).values) : [next]
-            for node in inSlices(entries, { $0.isDirectory || $0.isEmptyVictim(of: goal.step, in: order) ? $0 : nil }) {
+            let kept = inSlices(entries) { $0.isDirectory || $1[$0].isEmptyVictim(of: goal.step, in: order) ? $0 : nil }
+            for node in kept {
                 // The kind of a node never changes.
                 if node.isDirectory { pending.append(node) } else { found.append(node) }
             }
         }
-        return inSlices(found) { $0.parent == nil ? nil : FoundFile($0, $0.path().bytes) }.inOrderOfPath
+        return inSlices(found) { node, state in
+            state[node].parent == nil ? nil : FoundFile(node, state[node].path().bytes)
+        }.inOrderOfPath
     }
 
     /// Removes those that are still empty and not in use.
@@ -101,7 +110,7 @@ extension PurgeSelections {
                 let order = state.device.order(for: goal, .command)
                 var plan = PurgePlan<Node>()
                 for node in nodes[start..<min(start + Purger.batch, nodes.count)]
-                where node.isEmptyVictim(of: goal.step, in: order) { plan.add(state.take(node)) }
+                where state[node].isEmptyVictim(of: goal.step, in: order) { plan.add(state.take(node)) }
                 return state.begin(plan, trigger: .command, tid: tid)
             }
             if let purge { purger.carryOut(purge, &debt, report: report) }
@@ -122,10 +131,10 @@ struct FoundFile {
         (self.node, self.path, self.unit) = (node, path, unit)
     }
 
-    /// Looked at again; under the lock.
-    var renewed: FoundFile {
+    /// Looked at again.
+    func renewed(in state: borrowing VolumeState) -> FoundFile {
         var file = self
-        file.leavesTombstone = node.leavesTombstone
+        file.leavesTombstone = state[node].leavesTombstone
         return file
     }
 }
@@ -145,15 +154,17 @@ struct FoundUnit {
     let id: ObjectIdentifier
     let key: PurgeKey
 
-    init(_ unit: VictimUnit) {
+    init(_ unit: VictimUnit, _ age: PurgeAge, in state: borrowing VolumeState) {
         id = ObjectIdentifier(unit)
-        key = PurgeKey(age: unit.age, path: unit.directory.path().bytes)
+        key = PurgeKey(age: age, path: state[unit.directory].path().bytes)
     }
 }
 
 extension Victim<FoundFile> {
-    /// The file as it is now; under the lock.
-    init(_ file: FoundFile) { self.init(file.renewed, rank: file.node.purgeRank, age: file.node.age) }
+    /// The file as it is now.
+    init(_ file: FoundFile, in state: borrowing VolumeState) {
+        self.init(file.renewed(in: state), rank: state[file.node].purgeRank, age: state[file.node].age)
+    }
 
     fileprivate var key: PurgeKey { PurgeKey(age: age, path: file.path) }
     fileprivate func turn(in order: PurgeOrder) -> Int { rank.flatMap { order.turn(of: $0) } ?? .max }
@@ -189,7 +200,7 @@ extension [UInt8] {
     }
 }
 
-extension Node {
+extension NodeState {
     fileprivate func isEmptyVictim(of step: PurgeStep?, in order: PurgeOrder) -> Bool {
         guard purgeFacts.isEmpty, let rank = verdict(for: .place).rank else { return false }
         return step.map { rank.place == $0 } ?? (order.turn(of: rank) != nil)

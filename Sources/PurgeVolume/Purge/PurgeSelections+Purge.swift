@@ -88,9 +88,9 @@ extension PurgeSelections {
     func plan(_ selection: Selection) -> PurgeAnswer {
         var answer = PurgeAnswer(selection)
         for part in selection.files.parts(ofAtMost: Self.slice) {
-            let lines = read { _ in
+            let lines = read { state in
                 part.compactMap { file -> PlanLine? in
-                    guard let cause = refusal(of: file) else { return PlanLine(Victim(file)) }
+                    guard let cause = refusal(of: file, in: state) else { return PlanLine(Victim(file, in: state)) }
                     // A tombstone is what a purge would make of it.
                     return selection.namesRefused && cause != .empty ? PlanLine(refused: file.path, cause) : nil
                 }
@@ -130,7 +130,7 @@ extension PurgeSelections {
             let purge = change { state -> Purge? in
                 var plan = PurgePlan<Node>()
                 for file in batch {
-                    if let cause = refusal(of: file) ?? (file.node.isBusy ? .busy : nil) {
+                    if let cause = refusal(of: file, in: state) ?? (state[file.node].isBusy ? .busy : nil) {
                         if cause != .empty { refused.append((file, cause)) }
                     } else {
                         plan.add(state.take(file.node))
@@ -141,10 +141,9 @@ extension PurgeSelections {
             }
             guard let purge else { continue }
             purger.carryOut(purge, &debt) { answer.add($0) }
-            refused += read { _ in
+            refused += read { state in
                 chosen.compactMap { file -> Refused? in
-                    let flags = file.node.flags
-                    return flags.contains(.stuck) && !flags.contains(.unlinked) ? (file.renewed, .failed) : nil
+                    state[file.node].isStuck && !state[file.node].isUnlinked ? (file.renewed(in: state), .failed) : nil
                 }
             }
         }

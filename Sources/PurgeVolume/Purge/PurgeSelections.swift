@@ -58,19 +58,19 @@ struct PurgeSelections: VolumeFamily {
         return Selection(files: files, namesRefused: false)
     }
 
-    private func entry(at path: [UInt8]) -> Node? { read { _ in nodeNow(at: path) } }
+    private func entry(at path: [UInt8]) -> Node? { read { entry(at: path, in: $0) } }
 
-    private func nodeNow(at path: [UInt8]) -> Node? {
-        path.split(separator: UInt8(ascii: "/")).reduce(root) { node, name in
-            node?.entry(named: Name(utf8: name))
+    private func entry(at path: [UInt8], in state: borrowing VolumeState) -> Node? {
+        path.split(separator: UInt8(ascii: "/")).reduce(root) { (node: Node?, name) in
+            node.flatMap { state[$0].entry(named: Name(utf8: name)) }
         }
     }
 
     /// Why no purge may take it; nil if one may. A file that has left its path, by itself or with a folder above it, is
-    /// no longer the one that was found. Under the lock.
-    func refusal(of file: FoundFile) -> PurgeRefusal? {
-        nodeNow(at: file.path) === file.node
-            ? file.node.verdict(for: .file).refusals.subtracting(.busy).first : .noEntry
+    /// no longer the one that was found.
+    func refusal(of file: FoundFile, in state: borrowing VolumeState) -> PurgeRefusal? {
+        entry(at: file.path, in: state) === file.node
+            ? state[file.node].verdict(for: .file).refusals.subtracting(.busy).first : .noEntry
     }
 
     /// Everything but folders below a folder, if `takes` returns true for it or for a folder that it is in; by path.

@@ -29,10 +29,10 @@ struct PurgedNames: VolumeFamily {
     }
 
     private func whereabouts(of removal: Removal) -> PurgedName? {
-        read { _ in
-            guard removal.directory === root || removal.directory.parent != nil else { return nil }
+        read { state in
+            guard removal.directory === root || state[removal.directory].parent != nil else { return nil }
             var name = removal.purgedName
-            name.path = removal.directory.path() + [name.name]
+            name.path = state[removal.directory].path() + [name.name]
             return name
         }
     }

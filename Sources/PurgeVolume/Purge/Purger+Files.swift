@@ -37,13 +37,13 @@ extension Purger {
         let file = try openForEmptying(removal.dentry.name, in: directory)
         guard access.isOwn(try System.status(file.raw), of: node) else { throw .stale }
         try System.truncate(file.raw, 0)
-        let (isDense, isKnown) = read { _ in (node.isDense, node.lookups > 0) }
+        let (isDense, isKnown) = read { ($0[node].isDense, $0[node].lookups > 0) }
         // Before anybody can open it again: a reader would get zeros up to the size that the kernel has in mind.
         if isKnown { port.forgetAttributes(of: [node.address]) }
         guard !isDense else { return }
         charges.noteFreed(node, file.raw, 0..<Int64.max, size: 0)
         // Its record could not be changed.
-        guard read({ _ in node.blocks == 0 }) else { throw .ioError }
+        guard read({ $0[node].blocks == 0 }) else { throw .ioError }
     }
 
     /// The owner may have made it read-only.
@@ -62,7 +62,7 @@ extension Purger {
     }
 }
 
-// Under the lock.
+// The end of a batch, in the tree.
 extension Purger {
     /// The file has been removed or emptied. Returns a sidecar that now belongs to no file.
     func finish(_ removal: inout Removal, _ state: inout VolumeState) -> String? {
@@ -71,12 +71,12 @@ extension Purger {
         if removal.purgedName.isEmptied {
             state.tree.reinstate(node, isEmptied: true)
             // What the kernel has of its data is dropped by the next open.
-            node.cacheIsStale = true
+            state[node].cacheIsStale = true
             state.emptied.add(node)
         } else {
             state.tree.detach(node, from: removal.dentry)
         }
-        return node.dropStoredExtents()
+        return state[node].dropStoredExtents()
     }
 
     /// The files could not be removed from the store: they count again, and are no longer victims in this mount. What a
@@ -112,7 +112,7 @@ extension Purger {
 extension VolumeState {
     /// A ghost of a name that is gone stays until the kernel has been told.
     mutating func note(_ removal: inout Removal) {
-        removal.concernsKernel = removal.directory.parent == nil || removal.directory.lookups > 0
+        removal.concernsKernel = self[removal.directory].parent == nil || self[removal.directory].lookups > 0
         if removal.concernsKernel, !removal.purgedName.isEmptied { ghosts[removal.dentry] = removal.node }
     }
 }

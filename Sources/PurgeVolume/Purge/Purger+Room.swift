@@ -6,7 +6,7 @@ import PurgeTree
 // What is chosen for a call that needs room: until it has enough, the bytes are set aside, so that neither another call nor
 // another purge can take them.
 extension Purger {
-    /// Runs `body`, under the lock, until it has a value. It returns nil as long as `cover` cannot get it enough in one
+    /// Runs `body` until it has a value. It returns nil as long as `cover` cannot get it enough in one
     /// step; other calls have a turn in between. All or nothing: if it throws, what was chosen is put back. nil if what
     /// it waited for has not come. The call must have the purge carried out.
     func makingRoom<Value>(
@@ -52,8 +52,10 @@ extension Purger {
     ) throws(Errno) -> Value? {
         try change { (state) throws(Errno) in
             var isEnough = false
-            state.tree.accounts.returnSetAside(purge?.plan.freed ?? .zero, in: node.container)
-            defer { if !isEnough { state.tree.accounts.setAside(purge?.plan.freed ?? .zero, in: node.container) } }
+            state.tree.accounts.returnSetAside(purge?.plan.freed ?? .zero, in: state[node].container)
+            defer {
+                if !isEnough { state.tree.accounts.setAside(purge?.plan.freed ?? .zero, in: state[node].container) }
+            }
             let value = try body(&purge, &state)
             isEnough = value != nil
             return value
@@ -67,13 +69,13 @@ extension Purger {
         for start in stride(from: 0, to: victims.count, by: Self.batch) {
             change { state in
                 for victim in victims[start..<min(start + Self.batch, victims.count)] {
-                    state.tree.accounts.returnSetAside(victim.bytes, in: node.container)
+                    state.tree.accounts.returnSetAside(victim.bytes, in: state[node].container)
                     state.tree.reinstate(victim.file)
                 }
             }
         }
         change { state in
-            state.tree.accounts.returnSetAside(purge.plan.allFromOthers, in: node.container)
+            state.tree.accounts.returnSetAside(purge.plan.allFromOthers, in: state[node].container)
             state.tree.accounts.returnToOthers(purge.plan.allFromOthers)
             state.noteTold(purge)
             state.noteEnd(of: purge)

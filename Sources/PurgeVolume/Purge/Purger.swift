@@ -65,7 +65,7 @@ struct Purger: VolumeFamily {
         var (removals, told, failed): ([Removal], [Event], [Victim<Node>]) = ([], [], [])
         var missing: Set<ObjectIdentifier> = []
         // As long as the files exist, so do their directories.
-        for (victim, name) in read({ _ in victims.map { ($0, Removal($0.file)) } }) {
+        for (victim, name) in read({ state in victims.map { ($0, Removal($0.file, in: state)) } }) {
             guard var removal = name else {
                 failed.append(victim)
                 continue
@@ -107,7 +107,7 @@ struct Purger: VolumeFamily {
     }
 
     /// Purges in steps that hold the lock for milliseconds, until `goal` asks for no more or nothing is left. `goal` is
-    /// called before each step, under the lock, with what has been freed so far. Files that are being changed are
+    /// called before each step with what has been freed so far. Files that are being changed are
     /// waited for. While everything in a place is purged, files that are used meanwhile are spared, so that this ends
     /// however many are made.
     func purge(

@@ -27,13 +27,13 @@ extension VolumeState {
             next: { tree.popVictim(step: $0, spared: spared, in: order) })
         tree.accounts.takeFromOthers(plan.allFromOthers)
         for victim in plan.victims { tree.choose(victim.file) }
-        plan.passedOver = Bystander.passedOver(by: plan.victims, order, handles)
+        plan.passedOver = Bystander.passedOver(by: plan.victims, order, in: self)
         return plan
     }
 
     /// A file that a command or a policy takes leaves the ledger.
     mutating func take(_ node: Node, for reason: PurgeReason? = nil) -> Victim<Node> {
-        let victim = Victim(node, for: reason)
+        let victim = self[node].victim(for: reason)
         tree.choose(node)
         return victim
     }

@@ -209,7 +209,9 @@ extension StoreKeeper {
         if store.isForReading { return true }
         let (gone, nodes, uses) = change { state in
             let (gone, nodes) = state.tree.uses.take()
-            let uses = nodes.map { Journal.LastUse(inode: $0.inode, birth: Int64($0.birthMark), lastUse: $0.lastUse) }
+            let uses = nodes.map { node in
+                Journal.LastUse(inode: node.inode, birth: Int64(node.birthMark), lastUse: state[node].lastUse)
+            }
             return (gone, nodes, uses)
         }
         do throws(StoreError) {

@@ -18,7 +18,7 @@ extension StoreScan {
             while let folder = folders.popLast() {
                 for (name, node) in entries(of: folder) {
                     if node.isDirectory { folders.append(node) }
-                    guard node.isRegular, read({ _ in node.protection }) == nil else { continue }
+                    guard node.isRegular, read({ $0[node].protection }) == nil else { continue }
                     if System.endSignal() != nil { throw .interrupted }
                     place = (folder, name)
                     try keep(former, of: node, name, in: try access.directoryDescriptor(folder))

@@ -28,18 +28,20 @@ extension StoreScan {
 
     /// Charges a file whose record cannot be used: as full, or by the data in the backing file.
     func chargeDamaged(
-        _ node: Node, _ facts: inout EntryFacts, _ size: Int64, _ damage: ExtentDamage, in directory: Int32
+        _ node: Node, _ name: Name, _ facts: inout EntryFacts, _ size: Int64, _ damage: ExtentDamage,
+        in directory: Int32
     ) throws(Errno) {
         findings.withLock { $0.damaged.append((node, damage)) }
         var charged = ExtentSet(0..<min(facts.blocks, ExtentRecord.largestBlock))
         if !damage.countsAsFull {
-            let file = try node.name.withCName { (name) throws(Errno) in
+            let file = try name.withCName { (name) throws(Errno) in
                 try FileDescriptor.openFile(name, O_RDONLY, in: directory)
             }
             charged = try charges.dataExtents(of: file.raw, in: 0..<facts.blocks)
         }
         (facts.blocks, facts.extents) = (charged.count, charged)
-        node.ensuredIO.extents = StoredExtents(record: ExtentRecord(runs: charged), size: size)
+        let extents = StoredExtents(record: ExtentRecord(runs: charged), size: size)
+        change { $0[node].io.extents = extents }
     }
 
     /// The damaged records that the scan found, in order, and the sidecars that belong to no file. `repairing` writes
@@ -108,12 +110,12 @@ extension StoreScan {
 
     /// The path of a directory, or of a name in one, for messages.
     func pathInStore(of place: (node: Node, name: Name?)) -> String {
-        let names = place.node.path() + (place.name.map { [$0] } ?? [])
+        let names = read { $0[place.node].path() } + (place.name.map { [$0] } ?? [])
         return ([store.path + "/container"] + names.map { Self.visible($0.text) }).joined(separator: "/")
     }
 
     private func neededSidecars(_ found: ScanFindings) -> Set<String> {
-        let written = read { _ in found.damaged.compactMap { $0.node.io?.extents?.record.sidecar } }
+        let written = read { state in found.damaged.compactMap { state[$0.node].io.extents?.record.sidecar } }
         return found.sidecars.union(written)
     }
 
@@ -132,14 +134,14 @@ extension StoreScan {
     }
 
     private func rewriteRecord(of node: Node) throws(Errno) {
-        guard var record = read({ _ in node.io?.extents?.record }) else { return }
+        guard var record = read({ $0[node].io.extents?.record }) else { return }
         try access.changing(node) { (location) throws(Errno) in
             try location.with { (directory, name) throws(Errno) in
                 try store.setExtentRecord(&record, of: directory, name)
             }
         }
         let written = record
-        change { _ in node.io?.extents?.record = written }
+        change { $0[node].io.extents?.record = written }
     }
 
     /// Names of the app's files may be anything, and go to a terminal.

@@ -85,13 +85,13 @@ public final class StoreScan: VolumeFamily {
     private func note(_ attributes: StoredAttributes, of node: Node) {
         if !attributes.policy.isEmpty { core.hasPolicies.store(true, ordering: .relaxed) }
         if attributes.hasUnknownProtection { findings.withLock { $0.unprotected.append(node) } }
-        if let times = attributes.times { node.ensuredIO.setTimes = times }
+        if let times = attributes.times { change { $0[node].io.setTimes = times } }
     }
 
     /// A file with a name outside the container is not a victim: purging it would free nothing.
     private func passOver(_ linked: LinkedFiles) {
         change { state in
-            for (node, links) in linked.found.values where links > node.nameCount {
+            for (node, links) in linked.found.values where links > state[node].nameCount {
                 state.tree.noteLinkedOutside(node)
             }
         }
@@ -152,12 +152,12 @@ public final class StoreScan: VolumeFamily {
         let node = access.node(found.status, named: name, birthMark: BirthMark.of(found.birth))
         note(found.attributes, of: node)
         var facts = EntryFacts(found.attributes)
-        try charge(node, &facts, found, in: descriptor.raw)
+        try charge(node, name, &facts, found, in: descriptor.raw)
         if let link { linked.found[link] = (node, Int(found.status.st_nlink)) }
         let life = FileLife(
             found.status, birth: found.birth, found.attributes, on: read { state in state.device.fileClock })
         facts.creation = life.born ?? life.written
-        facts.lastUse = life.lastUse(node.flags.contains(.onOtherDevice) ? nil : uses[inode], now: clock.now)
+        facts.lastUse = life.lastUse(node.isOnOtherDevice ? nil : uses[inode], now: clock.now)
         let known = facts
         change { state in state.tree.insert(node, in: directory, known) }
         return node
@@ -186,17 +186,17 @@ public final class StoreScan: VolumeFamily {
 
     /// What a scan charges: docs/INTERNALS.md, Charged blocks.
     private func charge(
-        _ node: Node, _ facts: inout EntryFacts, _ found: Scanned, in directory: Int32
+        _ node: Node, _ name: Name, _ facts: inout EntryFacts, _ found: Scanned, in directory: Int32
     ) throws(Errno) {
         guard node.isRegular else { return }
         let size = found.status.size
         facts.blocks = ByteCount(size).blocks
         // A folder is reported when it is listed.
         guard found.isReadable else { return findings.withLock { $0.unreadable.append(node) } }
-        if let damage = found.damage { return try chargeDamaged(node, &facts, size, damage, in: directory) }
+        if let damage = found.damage { return try chargeDamaged(node, name, &facts, size, damage, in: directory) }
         let looksSparse = found.record == nil && Int64(found.status.st_blocks) < size / 512 + (size % 512 > 0 ? 1 : 0)
         guard found.record != nil || looksSparse else { return }
-        let file = try node.name.withCName { (name) throws(Errno) in
+        let file = try name.withCName { (name) throws(Errno) in
             try FileDescriptor.openFile(name, O_RDONLY, in: directory)
         }
         var charged = try charges.dataExtents(of: file.raw, in: 0..<ByteCount(size).blocks)
@@ -208,7 +208,8 @@ public final class StoreScan: VolumeFamily {
             // A sparse file was put there by hand: from now on it is known as one.
             try store.setExtentRecord(&record, of: file.raw, nil)
         }
-        node.ensuredIO.extents = StoredExtents(record: record, size: size)
+        let extents = StoredExtents(record: record, size: size)
+        change { $0[node].io.extents = extents }
     }
 }
 

@@ -12,55 +12,49 @@ struct DescriptorRing {
 
     init(limit: Int) { self.limit = max(DescriptorBudget.leastDirectories, limit) }
 
-    /// The cached descriptor, marked as used.
-    func descriptor(of directory: Node) -> FileDescriptor? {
-        guard let io = directory.io, let descriptor = io.descriptor else { return nil }
-        io.descriptorWasUsed = true
-        return descriptor
-    }
-
-    mutating func insert(_ descriptor: FileDescriptor, of directory: Node) {
-        let io = directory.ensuredIO
-        guard io.descriptor == nil else { return }
-        io.descriptor = descriptor
-        io.descriptorWasUsed = true
-        while count >= limit { evict() }
+    /// Keeps a descriptor of a directory open, as just used, unless there is one. Others make room.
+    mutating func insert(_ descriptor: FileDescriptor, of directory: Node, in tree: inout Tree) {
+        guard tree[directory].io.descriptor == nil else { return }
+        tree[directory].io.descriptor = descriptor
+        tree[directory].io.descriptorWasUsed = true
+        while count >= limit { evict(in: &tree) }
         count += 1
         if let slot = free.popLast() {
             slots[slot] = directory
-            io.descriptorSlot = slot
+            tree[directory].io.descriptorSlot = slot
         } else {
-            io.descriptorSlot = slots.count
+            tree[directory].io.descriptorSlot = slots.count
             slots.append(directory)
         }
     }
 
     /// From now on there are at most `limit` of them.
-    mutating func setLimit(_ limit: Int) {
+    mutating func setLimit(_ limit: Int, in tree: inout Tree) {
         self.limit = max(DescriptorBudget.leastDirectories, limit)
-        while count > self.limit { evict() }
+        while count > self.limit { evict(in: &tree) }
     }
 
-    mutating func remove(_ directory: Node) {
-        guard let io = directory.io, io.descriptorSlot >= 0 else { return }
-        slots[io.descriptorSlot] = nil
-        free.append(io.descriptorSlot)
+    mutating func remove(_ directory: Node, in tree: inout Tree) {
+        let slot = tree[directory].io.descriptorSlot
+        guard slot >= 0 else { return }
+        slots[slot] = nil
+        free.append(slot)
         count -= 1
-        io.descriptorSlot = -1
-        io.descriptor = nil
+        tree[directory].io.descriptorSlot = -1
+        tree[directory].io.descriptor = nil
     }
 
-    mutating func removeAll() {
-        for case let directory? in slots { remove(directory) }
+    mutating func removeAll(in tree: inout Tree) {
+        for case let directory? in slots { remove(directory, in: &tree) }
     }
 
     /// Drops the first directory that has not been used since the hand last passed it.
-    private mutating func evict() {
+    private mutating func evict(in tree: inout Tree) {
         while true {
             hand = (hand + 1) % slots.count
-            guard let directory = slots[hand], let io = directory.io else { continue }
-            if !io.descriptorWasUsed { return remove(directory) }
-            io.descriptorWasUsed = false
+            guard let directory = slots[hand] else { continue }
+            if !tree[directory].io.descriptorWasUsed { return remove(directory, in: &tree) }
+            tree[directory].io.descriptorWasUsed = false
         }
     }
 }

@@ -65,9 +65,9 @@ extension StoreAccess {
     }
 }
 
-extension Node {
-    /// What is left of it, once its last name is gone; under the lock.
-    func leave(_ remains: Remains?) {
-        if let remains, flags.contains(.unlinked) { ensuredIO.remains = remains }
+extension NodeState {
+    /// What is left of it, once its last name is gone.
+    mutating func leave(_ remains: Remains?) {
+        if let remains, isUnlinked { io.remains = remains }
     }
 }

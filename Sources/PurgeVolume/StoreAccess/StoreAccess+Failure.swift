@@ -10,13 +10,13 @@ extension StoreAccess {
     func hostError(_ error: Errno, _ node: Node) -> Errno {
         guard error.code == ENOSPC || error.code == EDQUOT else { return error }
         core.hostRefusals.wrappingAdd(1, ordering: .relaxed)
-        events.append([Event(type: .hostFull, path: read { _ in node.path().text })])
+        events.append([Event(type: .hostFull, path: read { $0[node].path().text })])
         return .ioError
     }
 
     /// Reports a problem with a file in the log.
     func report(_ what: String, _ node: Node) {
-        let path = read { _ in node.path().text }
+        let path = read { $0[node].path().text }
         port.report(
             StoreError(what, path: "\(store.path)/container/\(path)", advice: "Run: purgefs check \(store.path)"))
     }

@@ -51,7 +51,7 @@ struct StoreAccess: VolumeFamily {
     /// have got it.
     func isOwn(_ status: FileStatus, of node: Node) -> Bool {
         guard UInt64(status.st_ino) == node.inode else { return false }
-        return kind == .overlay || (UInt64(status.st_dev) != core.backingDevice) == node.flags.contains(.onOtherDevice)
+        return kind == .overlay || (UInt64(status.st_dev) != core.backingDevice) == node.isOnOtherDevice
     }
 
     /// For an entry that is not in the tree yet.
@@ -66,20 +66,20 @@ struct StoreAccess: VolumeFamily {
         node(status, named: name, birthMark: status.isRegularFile ? BirthMark.of(new: status) : 0)
     }
 
-    private func isNamed(_ node: Node) -> Bool { read { _ in !node.flags.contains(.unlinked) } }
+    private func isNamed(_ node: Node) -> Bool { read { !$0[node].isUnlinked } }
 
     /// Where `node` is now. That stays true only while nothing moves: see `reading`.
     func locate(_ node: Node) throws(Errno) -> Location {
         while true {
             let (found, directory) = read { state -> (Location?, Node?) in
-                guard let parent = node.parent else {
+                guard let parent = state[node].parent else {
                     if node === root { return (.itself(store.container), nil) }
-                    if let remains = node.io?.remains { return (remains.location, nil) }
-                    if let handle = node.io?.firstHandle { return (.open(handle.takeUnretainedValue()), nil) }
+                    if let remains = state[node].io.remains { return (remains.location, nil) }
+                    if let handle = state[node].io.handles.newest { return (.open(handle), nil) }
                     return (nil, nil)
                 }
-                guard let descriptor = state.descriptor(of: parent) else { return (nil, parent) }
-                return (.entry(descriptor, node.name), nil)
+                guard let descriptor = state[parent].directoryDescriptor else { return (nil, parent) }
+                return (.entry(descriptor, state[node].name), nil)
             }
             if let found { return found }
             guard let directory else { throw .noEntry }
@@ -98,9 +98,9 @@ struct StoreAccess: VolumeFamily {
                 var below: [Node] = []
                 var node = directory
                 while true {
-                    if let descriptor = state.descriptor(of: node) { return (descriptor, below.reversed()) }
+                    if let descriptor = state[node].directoryDescriptor { return (descriptor, below.reversed()) }
                     below.append(node)
-                    guard let parent = node.parent else { return (nil, []) }
+                    guard let parent = state[node].parent else { return (nil, []) }
                     node = parent
                 }
             }
@@ -114,7 +114,7 @@ struct StoreAccess: VolumeFamily {
     private func open(_ nodes: [Node], from start: FileDescriptor) throws(Errno) -> FileDescriptor? {
         var current = start
         for node in nodes {
-            let name = read { _ in node.name }
+            let name = read { $0[node].name }
             do {
                 current = try openDirectory(name, in: current)
             } catch .noEntry, .notDirectory { return nil }
@@ -122,8 +122,8 @@ struct StoreAccess: VolumeFamily {
             let opened = current
             // Without a name it is gone, and another file may have its inode number.
             let isThere = change { state in
-                guard node.parent != nil else { return false }
-                state.descriptors.insert(opened, of: node)
+                guard state[node].parent != nil else { return false }
+                state.descriptors.insert(opened, of: node, in: &state.tree)
                 return true
             }
             guard isThere else { return nil }
@@ -164,8 +164,8 @@ struct StoreAccess: VolumeFamily {
     ) throws(Errno) -> Value {
         let remains = try unlessGoing(node) { (state) throws(Errno) -> Remains? in
             // No purge can reach it, and it has been released already.
-            if let remains = node.io?.remains { return remains }
-            if node.flags.contains(.unlinked) && node.opens == 0 { throw .stale }
+            if let remains = state[node].io.remains { return remains }
+            if state[node].isUnlinked && state[node].opens == 0 { throw .stale }
             state.tree.hold(node)
             return nil
         }
@@ -192,26 +192,17 @@ struct StoreAccess: VolumeFamily {
 
     private func itself(_ node: Node) throws(Errno) -> Location? {
         if node.isDirectory { return .itself(try directoryDescriptor(node)) }
-        return read { _ in node.io?.firstHandle.map { .open($0.takeUnretainedValue()) } }
+        return read { $0[node].io.handles.newest.map { .open($0) } }
     }
 
-    /// Whether a name of the node is about to go, under the lock. ESTALE for a file that a purge has chosen. What is open
-    /// or has other names stays when `tmp` is emptied: that is to be waited for.
-    func isGoing(_ node: Node) throws(Errno) -> Bool {
-        guard node.isGoing else { return false }
-        // A purge does not hold the files that it has chosen.
-        if node.holds == 0 { throw .stale }
-        return true
-    }
-
-    /// Runs `body` under the lock, once the node is not going.
+    /// Runs `body` once the node is not going.
     func unlessGoing<Value>(
         _ node: Node, _ body: (inout VolumeState) throws(Errno) -> Value
     ) throws(Errno) -> Value {
         var seen: UInt64?
         while true {
             let value = try change { (state) throws(Errno) -> Value? in
-                try isGoing(node) ? nil : try body(&state)
+                try state.isGoing(node) ? nil : try body(&state)
             }
             if let value { return value }
             awaitGone(&seen)
@@ -230,7 +221,7 @@ struct StoreAccess: VolumeFamily {
         if let sidecar { store.removeSidecar(sidecar) }
     }
 
-    /// Runs `body`, which changes what a name refers to, and then `update` under the lock.
+    /// Runs `body`, which changes what a name refers to, and then `update` with the state.
     func moving<Value>(
         _ body: () throws(Errno) -> Void, then update: (inout VolumeState) -> Value
     ) throws(Errno) -> Value {
@@ -242,8 +233,16 @@ struct StoreAccess: VolumeFamily {
 }
 
 extension VolumeState {
-    /// The descriptor through which entries of a directory are reached, if one is open.
-    func descriptor(of directory: Node) -> FileDescriptor? {
-        directory.io?.remains?.descriptor ?? descriptors.descriptor(of: directory)
+    /// Whether a name of the node is about to go. ESTALE for a file that a purge has chosen. What is open or has other names
+    /// stays when `tmp` is emptied: that is to be waited for.
+    func isGoing(_ node: Node) throws(Errno) -> Bool {
+        guard self[node].isGoing else { return false }
+        // A purge does not hold the files that it has chosen.
+        if !self[node].isHeld { throw .stale }
+        return true
     }
+
+    func node(at dentry: Dentry) -> Node? { self[dentry.directory].entry(named: dentry.name) }
+
+    func path(of dentry: Dentry) -> [Name] { self[dentry.directory].path() + [dentry.name] }
 }

@@ -1,0 +1,55 @@
+"""What the volume's lock guards is reached through the state: whoever takes the lock uses what it lends.
+
+The compiler does most of this: outside of PurgeTree what changes of a node is reached only as `state[node]`. It would accept
+a closure that takes the lock and does not look at the state, which can only mean that it relies on something the types do
+not say, and a module that opens PurgeTree with `@testable`.
+"""
+import re
+
+from finding import Finding
+
+PLACES = ("Sources/PurgeVolume/", "Sources/PurgeFUSE/")
+# Calls whose closure gets the state.
+LENDERS = "read|change|awaitTurn|admitting|unlessGoing|inSlices"
+LOCKED = re.compile(r"\b(?:" + LENDERS + r")\b\s*(?:\([^(){}]*\)?\s*)?\{")
+# `state in`, `(state) throws(Errno) -> Value? in`, `node, state -> Value? in`
+PARAMETERS = re.compile(r"\s*(\(?[\w\s,]+\)?)\s*(?:throws(?:\(\w+\))?\s*)?(?:->[^{}\n]*?)?\bin\b")
+TESTABLE = re.compile(r"@testable\b")
+
+
+def find(tree):
+    for path, file in tree.swift.items():
+        code = file.source.code
+        if path.startswith("Sources/"):
+            for found in TESTABLE.finditer(code):
+                yield finding(path, file, found, "a module opens another one with @testable")
+        if path.startswith(PLACES):
+            for found in LOCKED.finditer(code):
+                if ignores_state(body(code, found.end())):
+                    yield finding(path, file, found, "takes the lock and does not use the state")
+
+
+def finding(path, file, found, what):
+    place = f"{path}:{file.source.line(found.start())}"
+    return Finding("guarded", place, place, what)
+
+
+def body(code, start):
+    """The text of a closure without its braces."""
+    depth = 1
+    for at in range(start, len(code)):
+        depth += {"{": 1, "}": -1}.get(code[at], 0)
+        if depth == 0:
+            return code[start:at]
+    return code[start:]
+
+
+def ignores_state(closure):
+    """Whether the last parameter, which is the state, is not used. An empty closure only ends a change."""
+    named = PARAMETERS.match(closure)
+    if not named:
+        # `$0`: without a use of it the closure does not compile.
+        return False
+    rest = closure[named.end():]
+    names = re.findall(r"\w+", named[1])
+    return bool(names and rest.strip()) and not re.search(r"\b" + names[-1] + r"\b", rest if names[-1] != "_" else "")
