@@ -1,5 +1,5 @@
-// libarchive, loaded when a backup is made or read. With its dependencies it would add 2 ms to the start of every command.
-// These functions have libarchive's names and pass each call on to it.
+// libarchive, loaded when a backup is created or read. With its dependencies it would add 2 ms to the start of every
+// command. These functions have libarchive's names and pass each call on to it.
 #include <archive.h>
 #include <archive_entry.h>
 #include <dlfcn.h>

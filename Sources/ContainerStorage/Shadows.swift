@@ -23,15 +23,15 @@ public struct URLFileProtection: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// At any time.
+    /// Accessible at any time.
     public static var none: URLFileProtection { URLFileProtection(rawValue: "NSFileProtectionNone") }
-    /// While the device is unlocked.
+    /// Accessible while the device is unlocked.
     public static var complete: URLFileProtection { URLFileProtection(rawValue: "NSFileProtectionComplete") }
     /// While the device is unlocked, and afterwards by programs that have the file open.
     public static var completeUnlessOpen: URLFileProtection {
         URLFileProtection(rawValue: "NSFileProtectionCompleteUnlessOpen")
     }
-    /// After the first unlock since a reboot.
+    /// Accessible after the first unlock since a reboot.
     public static var completeUntilFirstUserAuthentication: URLFileProtection {
         URLFileProtection(rawValue: "NSFileProtectionCompleteUntilFirstUserAuthentication")
     }
@@ -149,7 +149,7 @@ extension FileManager {
     public func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath path: String) throws {
         try ProtectedItems.set(attributes, ofItemAtPath: path, self)
     }
-    /// Makes a folder with attributes, including `.protectionKey`.
+    /// Creates a folder with attributes, including `.protectionKey`.
     /// - Throws: `CocoaError.fileWriteFileExists`, `.fileWriteNoPermission` and their kin.
     public func createDirectory(
         at url: URL, withIntermediateDirectories createIntermediates: Bool, attributes: [FileAttributeKey: Any]? = nil
@@ -157,7 +157,7 @@ extension FileManager {
         try ProtectedItems.createFolder(
             atPath: url.path, withIntermediateDirectories: createIntermediates, attributes: attributes, self)
     }
-    /// Makes a folder with attributes, including `.protectionKey`.
+    /// Creates a folder with attributes, including `.protectionKey`.
     /// - Throws: `CocoaError.fileWriteFileExists`, `.fileWriteNoPermission` and their kin.
     public func createDirectory(
         atPath path: String, withIntermediateDirectories createIntermediates: Bool,
@@ -166,7 +166,7 @@ extension FileManager {
         try ProtectedItems.createFolder(
             atPath: path, withIntermediateDirectories: createIntermediates, attributes: attributes, self)
     }
-    /// Makes a file with attributes, including `.protectionKey`. Returns false on failure.
+    /// Creates a file with attributes, including `.protectionKey`. Returns false on failure.
     @discardableResult
     public func createFile(
         atPath path: String, contents data: Data?, attributes: [FileAttributeKey: Any]? = nil

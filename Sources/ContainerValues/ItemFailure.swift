@@ -2,7 +2,7 @@
 import Foundation
 import Glibc
 
-/// Makes Foundation's errors, with the codes that iOS uses for the same errno.
+/// Creates Foundation's errors, with the codes that iOS uses for the same errno.
 enum ItemFailure {
     static func writing(_ errno: Int32, _ path: String) -> CocoaError {
         let code: CocoaError.Code =

@@ -50,7 +50,7 @@ public enum StoredValues {
         return all
     }
 
-    /// Returns the name of the class among the values.
+    /// Returns the name of the protection class in the values.
     static func className(in keyedValues: [URLResourceKey: Any]) -> String? {
         let value = keyedValues[fileProtection]
         // The value is a FileProtectionType or a URLFileProtection, which each module with the plugin declares itself.

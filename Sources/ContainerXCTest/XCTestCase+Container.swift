@@ -2,7 +2,7 @@ import ContainerTesting
 import XCTest
 
 extension XCTestCase {
-    /// Makes a fresh container for this test, which ends after the test. A test may make several. Omitted settings are the
+    /// Creates a fresh container for this test, which ends after the test. A test may make several. Omitted settings are the
     /// defaults of `purgefs run`: 64 GiB, no other apps. `options` are further options of `purgefs run`.
     ///
     /// XCTest has no attachments on Linux. If the test fails, the events and the page of `purgefs report` go into the

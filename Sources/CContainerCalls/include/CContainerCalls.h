@@ -19,13 +19,13 @@ int container_set_attribute(const char *path, const char *name, const void *valu
 /// Returns whether a path is on a FUSE file system.
 int container_is_fuse(const char *path);
 
-/// Makes a pipe that no other program inherits. Returns 0, or -1 with errno.
+/// Creates a pipe that no other program inherits. Returns 0, or -1 with errno.
 int container_pipe(int *ends);
 
 /// Calls write(2) on a pipe, without SIGPIPE if it has no reader. Returns the number of bytes written, or -1 with errno.
 long container_write(int file, const void *bytes, size_t size);
 
-/// Makes a nameless file in memory that no other program inherits. Returns -1 with errno on failure.
+/// Creates an anonymous file in memory that no other program inherits. Returns -1 with errno on failure.
 int container_anonymous_file(void);
 
 /// Starts a program, looked up in PATH, in its own session, with the signal actions that a shell would give it. Its only

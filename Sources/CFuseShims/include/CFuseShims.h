@@ -8,7 +8,7 @@
 #include <fuse_lowlevel.h>
 #include "channel.h"
 
-// Makes the session, of which a process has at most one.
+// Creates the session, of which a process has at most one.
 struct fuse_session *shim_session_new(
     int argc, char **argv, const struct fuse_lowlevel_ops *ops, size_t size, void *userdata);
 // Takes over reading, after fuse_session_mount. stack_depth is the depth of the mount over the store's file system

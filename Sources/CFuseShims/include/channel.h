@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-// `fd` is /dev/fuse, mounted. Returns 0, or -errno.
+// `fd` is an open /dev/fuse that is already mounted. Returns 0, or -errno.
 int channel_open(int fd);
 // Receives one request and returns its length, or -errno; -ENODEV after channel_stop. Only one thread at a time may call
 // this.
