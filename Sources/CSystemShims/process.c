@@ -31,7 +31,7 @@
 #define ANSWER(call) ({ __typeof__(call) r_ = (call); r_ < 0 ? -errno : r_; })
 #define LAST_SIGNAL 64
 #define PASSED_DESCRIPTOR 3
-#define SHOWN_LENGTH 4096  // the kernel's limit of a changed command line (get_mm_proctitle)
+#define SHOWN_LENGTH 4096  // the kernel's limit for a changed command line (get_mm_proctitle)
 
 extern char **environ;
 char **shim_environment(void) { return environ; }

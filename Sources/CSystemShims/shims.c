@@ -44,13 +44,13 @@ int shim_open_in_mount(int dir, const char *path, int flags) {
     struct open_how how = {
         .flags = (uint64_t)flags, .resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS};
     int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
-    // Before Linux 5.6, or in a sandbox that does not know the call.
+    // Linux before 5.6 and some sandboxes lack the call.
     if (fd < 0 && (errno == ENOSYS || errno == EPERM)) return shim_openat(dir, path, flags, 0);
     return fd < 0 ? -errno : fd;
 }
 int shim_leave_descriptors(void) {
     if (syscall(SYS_close_range, 0u, ~0u, 2u /* CLOSE_RANGE_UNSHARE */) == 0) return 0;
-    // Before Linux 5.9.
+    // Linux before 5.9 lacks CLOSE_RANGE_UNSHARE.
     if (unshare(CLONE_FILES) < 0) return -errno;
     for (int fd = (int)sysconf(_SC_OPEN_MAX); fd >= 0; fd--) close(fd);
     return 0;
@@ -231,8 +231,8 @@ int shim_keep_capabilities(void) {
     if (bits < 0) return -errno;
     return ANSWER(prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP));
 }
-// Makes the directory with root's rights, but as another user, who owns it from the beginning. Without CAP_SETPCAP, root's
-// rights are lost meanwhile. Without CAP_SETUID, the kernel silently keeps the identity.
+// Creates the directory with root's rights, but as another user, who owns it from the beginning. Without CAP_SETPCAP,
+// root's rights are lost meanwhile. Without CAP_SETUID, the kernel silently keeps the identity.
 int shim_mkdirat_as(int dir, const char *name, mode_t mode, uid_t owner, gid_t group) {
     int bits = prctl(PR_GET_SECUREBITS);
     int keeps = bits >= 0 && prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP) == 0;

@@ -1,5 +1,5 @@
-// Processes, signals and whole paths, which the command line needs besides the file system. Every function returns a result
-// >= 0, or -errno.
+// Processes, signals and whole paths, which the command line needs in addition to the file system. Every function returns a
+// result >= 0, or -errno.
 #ifndef PROCESSSHIMS_H
 #define PROCESSSHIMS_H
 
@@ -72,14 +72,14 @@ void shim_use_utf8(void *);
 // Returns the size of the terminal `fd`.
 int shim_window_size(int fd, uint16_t *columns, uint16_t *rows);
 
-// Makes a crash of this process (SIGSEGV, a trap) report on standard error and in a file at `path`, which is made only then
-// and belongs to `whose`. Each thread that is started later calls begin and end. They give the handler its own stack, because
-// the thread's may be full.
+// Makes a crash of this process (SIGSEGV, a trap) report on standard error and in a file at `path`, which is created only
+// then and belongs to `whose`. Each thread that is started later calls begin and end. They give the handler its own stack,
+// because the thread's may be full.
 int shim_leave_last_words(const char *path, uid_t whose);
 void *shim_begin_thread(void);
 void shim_end_thread(void *);
 
-// Makes an empty file in memory, closed on exec.
+// Creates an empty file in memory, closed on exec.
 int shim_memory_file(const char *name);
 int shim_socketpair(int ends[2]);
 // Sends one datagram to an AF_UNIX socket: a path, or an abstract name after @. Waits at most five seconds for room.
