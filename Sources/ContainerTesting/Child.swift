@@ -117,7 +117,7 @@ final class Descriptor: Sendable {
     /// Calls `body` with the number, or with -1 after the descriptor was closed. The number stays valid while `body` runs.
     func with<R>(_ body: (Int32) throws -> R) rethrows -> R { try number.withLock { try body($0) } }
 
-    /// Makes a pipe; data written to the second end is read from the first.
+    /// Creates a pipe; data written to the second end is read from the first.
     static func pipe() throws -> (read: Descriptor, write: Descriptor) {
         var ends: [Int32] = [-1, -1]
         guard container_pipe(&ends) == 0 else { throw ContainerError.failed("making", "a pipe", errno) }
@@ -136,7 +136,7 @@ final class Descriptor: Sendable {
         return Descriptor(number)
     }
 
-    /// Writes a text; does nothing if nobody reads it.
+    /// Writes a string; does nothing if the pipe has no reader.
     func send(_ text: String) {
         let bytes = Array(text.utf8)
         with { number in if number >= 0 { _ = container_write(number, bytes, bytes.count) } }
@@ -164,7 +164,7 @@ final class Descriptor: Sendable {
     }
 }
 
-/// Calls `body` with the texts in the form of `argv` and `envp`.
+/// Calls `body` with the strings in the form of `argv` and `envp`.
 private func withCStrings<R>(_ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R) -> R {
     let copies = texts.map { strdup($0) }
     defer { copies.forEach { free($0) } }

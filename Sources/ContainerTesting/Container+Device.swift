@@ -30,8 +30,8 @@ extension Container {
     /// Makes the other apps of the device leave exactly `size` to a write at a place. The size must be a multiple of 4096, the
     /// unit of charging. The call returns when the purging that it causes is done.
     ///
-    /// The room in Documents includes everything that purging would free, so after `fill(leaving: 0)` no purge can help any
-    /// more. `tmp` and `Library/Caches` then have less. Throws `cannotLeave`.
+    /// The room in Documents includes everything that purging would free, so after `fill(leaving: 0)` no further purge can
+    /// help. `tmp` and `Library/Caches` then have less. Throws `cannotLeave`.
     public func fill(leaving size: Size, at place: some ContainerPath = "Documents") throws {
         try Filling(container: self, place: place.containerPath, size: size).perform()
     }

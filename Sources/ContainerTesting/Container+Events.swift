@@ -1,7 +1,7 @@
 import Foundation
 
 extension Container {
-    /// Returns the events since the container was made, oldest first, limited to a type, to events after `position`, or to a
+    /// Returns the events since the container was created, oldest first, limited to a type, to events after `position`, or to a
     /// path: docs/CONTROL.md, events. An event of type `dropped` says how many events before it were lost, which happens only
     /// if the journal is off or too short.
     public func events(_ type: EventType? = nil, after position: Int = 0) throws -> [Event] {
@@ -25,7 +25,7 @@ extension Container {
     /// Waits until the file is purged, and returns the event. Waiting is needed because a purge may happen in the background.
     ///
     /// A purge counts if it came after the purge of this file that an earlier call found, or after `position`; otherwise all
-    /// purges since the container was made count. If the file may have been purged before the code under test ran, pass
+    /// purges since the container was created count. If the file may have been purged before the code under test ran, pass
     /// `position`, or use the other `expectPurge`, which performs an action.
     ///
     /// Throws `notPurged` with the answer of `purgefs why`, `eventsMissed`, `lost` or `silent`.

@@ -83,7 +83,7 @@ public final class Container: Sendable {
     }
 }
 
-/// A path in a container: a URL, or a text, which is relative to the container unless it begins with a slash.
+/// A path in a container: a URL, or a string that is relative to the container unless it begins with a slash.
 public protocol ContainerPath {
     var containerPath: String { get }
 }

@@ -4,26 +4,27 @@ import Foundation
 public enum ContainerError: Error, Hashable, Sendable {
     /// The binary cannot be started: its name, and the system's reason.
     case noProgram(String, String)
-    /// A program cannot be run in the container: its words, and the reason.
+    /// A program cannot be run in the container: its command line, and the reason.
     case cannotRun([String], String)
-    /// A program in the container exceeded its time limit and was killed: its words, the limit, and its output until then.
+    /// A program in the container exceeded its time limit and was killed: its command line, the limit, and its output until
+    /// then.
     case tookTooLong([String], Duration, Container.Outcome)
-    /// The container was not made: the message of purgefs.
+    /// The container could not be created: the message of purgefs.
     case noContainer(String)
-    /// The container has ended and cannot be used any more: its path.
+    /// The container has ended and can no longer be used: its path.
     case ended(String)
     /// Files of the container were still open at its end: the message of purgefs, with the processes.
     case stillInUse(String)
-    /// `purgefs run` has ended badly: its status and its message.
+    /// `purgefs run` failed: its status and its message.
     case endedBadly(Int32, String)
-    /// The container went away before its end, because its daemon was killed or it was unmounted: its path, and the message
-    /// of purgefs.
+    /// The container disappeared early, because its daemon was killed or it was unmounted: its path, and the message of
+    /// purgefs.
     case lost(String, String)
     /// The daemon of the container does not answer: the container's path.
     case silent(String)
-    /// A control file has refused a command: file, command, errno.
+    /// A control file refused a command: file, command, errno.
     case refused(String, String, Int32)
-    /// A call on a path of the container has failed: the call, the path, errno.
+    /// A call on a path of the container failed: the call, the path, errno.
     case failed(String, String, Int32)
     /// Less was purged than requested: the command, the purged files, and the refused files.
     case purgeIncomplete(String, [Container.Purged], [Container.Refusal])
@@ -35,7 +36,7 @@ public enum ContainerError: Error, Hashable, Sendable {
     case cannotLeave(Container.Size, String)
     /// The path is not in the container.
     case outside(String)
-    /// A verb of purgefs has failed: its words and its message.
+    /// A verb of purgefs failed: its command line and its message.
     case verbFailed(String, String)
     /// This library cannot read a line of purgefs: the line, and the reason.
     case notUnderstood(String, String)

@@ -19,7 +19,7 @@ final class ContainerRun: Sendable {
             [ "$found" ] || exit
         done
         """#
-    /// The limits of a mount and of each step of an end.
+    /// The time limits for mounting, and for each step of ending the run.
     private static let patience = Duration.seconds(60)
     private static let endPatience = Duration.seconds(20)
 

@@ -3,7 +3,7 @@ import Foundation
 extension Container {
     /// An event in a container. Fields that do not apply are nil: docs/CONTROL.md, events.
     public struct Event: Hashable, Codable, Sendable {
-        /// Increases by one with each event. The app's own changes of names have numbers too, but are not among `events()`.
+        /// Increases by one with each event. The app's own name changes have numbers too, but are not among `events()`.
         public var seq: Int
         /// The time by the device's clock.
         public var time: Date

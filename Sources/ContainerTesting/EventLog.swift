@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The events since a container was made, as its control file `events` has reported them so far.
+/// The events since a container was created, as its control file `events` has reported them so far.
 final class EventLog: Sendable {
     private struct Known {
         var lines: [Data] = []

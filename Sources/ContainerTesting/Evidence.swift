@@ -4,7 +4,7 @@ import Foundation
 public struct ContainerEvidence: Sendable {
     /// JSON lines, as `purgefs events --json` prints them.
     public let events: String
-    /// The HTML page of `purgefs report`; nil if it could not be made.
+    /// The HTML page of `purgefs report`; nil if it could not be created.
     public let report: String?
     /// The last events and the numbers in readable form.
     public let summary: String

@@ -7,7 +7,7 @@ final class Permits: Sendable {
     private struct State {
         var free: Int
         var last = 0
-        /// In ascending order of the numbers.
+        /// The waiters, in ascending order of their numbers.
         var waiting: [(number: Int, continuation: CheckedContinuation<Void, any Error>)] = []
     }
 
@@ -17,7 +17,7 @@ final class Permits: Sendable {
 
     init(_ count: Int) { state = Mutex(State(free: count)) }
 
-    /// Returns the number of permits. A container takes eight descriptors while it is made; a quarter of all descriptors is
+    /// Returns the number of permits. A container takes eight descriptors while it is created; a quarter of all descriptors is
     /// left to the tests.
     static func count(descriptors: Int) -> Int { max(1, min(100, descriptors / 4 * 3 / 8)) }
 

@@ -40,7 +40,7 @@ extension Container {
                 thresholds: nearer.thresholds ?? thresholds, options: options + nearer.options)
         }
 
-        /// The words for `purgefs run`, which has no option for thresholds.
+        /// The arguments for `purgefs run`, which has no option for thresholds.
         var words: [String] {
             let values: [(String, String?)] = [
                 ("--total", total?.description), ("--others", others?.description),

@@ -2,25 +2,25 @@ extension Container {
     /// A number of bytes, as a number or in the syntax of purgefs: `4096`, `"64K"`, `"1.5G"`, `"64MiB"` (powers of 1024),
     /// `"64GB"` (powers of 1000). See docs/RULES.md, Words.
     ///
-    /// A literal with a malformed text is accepted; the call that gets it throws.
+    /// A malformed literal is accepted; the call that gets it throws.
     public struct Size: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral,
         ExpressibleByIntegerLiteral
     {
         /// The size as purgefs reads it.
         public let description: String
 
-        /// Makes a size of this many bytes.
+        /// Creates a size of this many bytes.
         public init(_ bytes: Int) { description = "\(bytes)" }
-        /// Makes a size from a text such as `64M`.
+        /// Creates a size from a string such as `64M`.
         public init(text: String) { description = text }
         public init(integerLiteral bytes: Int) { self.init(bytes) }
         public init(stringLiteral text: String) { self.init(text: text) }
 
-        /// Makes a size in units of 1024 bytes, like `"64K"`.
+        /// Creates a size in units of 1024 bytes, like `"64K"`.
         public static func kibibytes(_ count: Int) -> Size { Size(text: "\(count)K") }
-        /// Makes a size in units of 1024^2 bytes, like `"64M"`.
+        /// Creates a size in units of 1024^2 bytes, like `"64M"`.
         public static func mebibytes(_ count: Int) -> Size { Size(text: "\(count)M") }
-        /// Makes a size in units of 1024^3 bytes, like `"64G"`.
+        /// Creates a size in units of 1024^3 bytes, like `"64G"`.
         public static func gibibytes(_ count: Int) -> Size { Size(text: "\(count)G") }
 
         @available(*, deprecated, renamed: "kibibytes", message: "these are 1024 bytes each, and no kilobytes")

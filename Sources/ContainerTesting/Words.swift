@@ -42,7 +42,7 @@ extension Container {
         public static let hostFull = EventType(rawValue: "hostFull")
         /// Events were lost because they came too fast.
         public static let dropped = EventType(rawValue: "dropped")
-        /// The app's own changes of names, which only the journal has (`purgefs events`).
+        /// The app's own name changes, which only the journal has (`purgefs events`).
         public static let removed = EventType(rawValue: "removed")
         public static let renamed = EventType(rawValue: "renamed")
         public static let replaced = EventType(rawValue: "replaced")
@@ -93,6 +93,6 @@ extension Container {
         case complete, completeUnlessOpen, completeUntilFirstUserAuthentication, completeWhenUserInactive, none
     }
 
-    /// A change of the app's state: docs/RULES.md, The life of a device.
+    /// A change to the app's state: docs/RULES.md, The life of a device.
     public enum AppChange: String, Hashable, Sendable { case launch, terminate, update, delete }
 }

@@ -1,8 +1,8 @@
 import Testing
 
-/// Performs `body` with a fresh container, which is `Container.current` meanwhile and ends afterwards. Calls may be nested.
-/// Up to a hundred run at once, and others wait. A call in a `Task.detached` does not know of the outer container, so it
-/// waits too; it deadlocks if all tests with a container wait for such tasks.
+/// Performs `body` with a fresh container, which is `Container.current` during the call and ends afterwards. Calls may be
+/// nested. Up to a hundred run at once, and others wait. A call in a `Task.detached` does not know of the outer container,
+/// so it waits too; it deadlocks if all tests with a container wait for such tasks.
 ///
 /// Omitted settings are the defaults of `purgefs run`: 64 GiB, no other apps. `options` are further options of `purgefs run`.
 ///
@@ -10,7 +10,7 @@ import Testing
 /// comment. The test gets the events and the page of `purgefs report` as attachments. Elsewhere, if `body` throws, these
 /// files go into the directory that the variable PURGEFS_REPORTS names.
 ///
-/// Throws the errors of `body`, or `ContainerError` if the container cannot be made, or is still in use at its end.
+/// Throws the errors of `body`, or `ContainerError` if the container cannot be created, or is still in use at its end.
 @discardableResult
 public func withContainer<R>(
     total: Container.Size? = nil, others: Container.Size? = nil, othersPurgeable: Container.Size? = nil,
