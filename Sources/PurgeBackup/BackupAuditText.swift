@@ -62,7 +62,7 @@ struct BackupAuditText {
         return "    \(size.isEmpty ? "" : size + "  ")\(Self.shortened(VisibleText.of(name), to: room))\(tail)"
     }
 
-    /// Cuts a text at its beginning, because the end of a path says more.
+    /// Cuts off the beginning of a string, because the end of a path says more.
     private static func shortened(_ text: String, to count: Int) -> String {
         text.count <= count ? text : "..." + text.suffix(max(0, count - 3))
     }

@@ -3,7 +3,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// Makes a backup of a container (docs/BACKUP.md).
+/// Creates a backup of a container (docs/BACKUP.md).
 struct BackupCreation {
     private let source: BackupSource
     private let header: BackupHeader
@@ -16,7 +16,7 @@ struct BackupCreation {
     static let archiveName = "data.tar"
     static let kind = UnfinishedDirectory.Kind(what: "the backup", suffix: ".unfinished-backup")
 
-    /// Makes a directory with manifest.json and data.tar. It appears only when it is complete.
+    /// Creates a directory with manifest.json and data.tar. It appears only when it is complete.
     func run(to directory: String) throws(StoreError) -> BackupSummary {
         let unfinished = try UnfinishedDirectory(for: directory, Self.kind)
         do throws(StoreError) {
@@ -76,7 +76,7 @@ struct BackupCreation {
         return BackupSummary(totals, omissions.list)
     }
 
-    /// Reads everything again, which must be unchanged since the manifest was made.
+    /// Reads everything again, which must be unchanged since the manifest was created.
     private func readAgain(into archive: ArchiveWriter, _ manifest: ManifestReader) throws(StoreError) {
         progress.begin()
         var omissions = Omissions()

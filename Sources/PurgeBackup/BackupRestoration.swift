@@ -3,7 +3,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// Makes a new store from a backup (docs/BACKUP.md, Restoring).
+/// Creates a new store from a backup (docs/BACKUP.md, Restoring).
 struct BackupRestoration {
     /// The result of a restoration.
     struct Outcome {

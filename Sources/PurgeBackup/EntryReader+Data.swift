@@ -2,7 +2,7 @@ import Glibc
 import PurgeStore
 import PurgeSystem
 
-/// Two buffers for a small file each.
+/// Two buffers, each large enough for a small file.
 final class FileBuffers {
     /// The largest small file. A larger one is copied in pieces, and a change to it ends the backup. The log of a SQLite
     /// database, which each transaction changes, is usually smaller: 4 MiB.

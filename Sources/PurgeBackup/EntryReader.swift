@@ -73,7 +73,7 @@ final class EntryReader {
         try sink.begin(record)
     }
 
-    /// The limit of all attributes together. libarchive reads no header of more than 1 MiB.
+    /// The limit for all attributes together. libarchive reads no header of more than 1 MiB.
     private static let mostAttributes = 900 << 10
 
     func changed(_ path: [UInt8]) -> StoreError { source.changed(path) }

@@ -3,7 +3,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// Makes the entries of a backup in the container of a new store, and compares each with the manifest.
+/// Creates the entries of a backup in the container of a new store, and compares each with the manifest.
 struct EntryRestorer {
     private let manifest: ManifestReader
     private let archive: ArchiveReader
@@ -60,7 +60,7 @@ struct EntryRestorer {
         let defaultACL: [VisibleAttributes.Attribute]
     }
 
-    /// Sets times and modes of the folders, the inner ones first. Nothing may be made in them after this.
+    /// Sets times and modes of the folders, the inner ones first. Nothing may be created in them after this.
     mutating func finish() throws(StoreError) {
         for folder in folders.reversed() {
             do throws(Errno) {
@@ -115,7 +115,7 @@ extension EntryRestorer {
     }
 }
 
-// Making entries.
+// Creation of entries.
 extension EntryRestorer {
     private mutating func make(_ record: EntryRecord, _ expected: ManifestEntry) throws(StoreError) {
         if record.path.isEmpty { return try makeRoot(record) }

@@ -46,7 +46,7 @@ struct FolderFinder {
         return (try folder(at: parent), PathForm.raw(path[(slash.map { $0 + 1 } ?? 0)...]))
     }
 
-    /// Whether there is an entry at the path.
+    /// Returns whether an entry exists at the path.
     mutating func has(_ path: [UInt8]) throws(Errno) -> Bool {
         if path.isEmpty { return true }
         do throws(Errno) {

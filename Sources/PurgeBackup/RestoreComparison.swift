@@ -7,7 +7,7 @@ import PurgeSystem
 struct RestoreComparison {
     enum Reason: Hashable, Sendable {
         case leftOut(BackupExclusion)
-        /// Nothing excludes the entry: it was made after the backup.
+        /// Nothing excludes the entry: it was created after the backup.
         case newer
     }
 

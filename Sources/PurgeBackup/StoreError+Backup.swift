@@ -10,7 +10,7 @@ extension StoreError {
             advice: "\(String(cString: reason)). On Debian and Ubuntu, install libarchive13 (or libarchive13t64).")
     }
 
-    /// Returns the error for a failed system call on a backup, or on the result of restoring it, which is no store yet.
+    /// Returns the error for a failed system call on a backup, or on a restored directory that is not a store yet.
     static func ofBackup(_ what: String, path: String, _ error: Errno) -> StoreError {
         var failure = StoreError.failed(what, path: path, error)
         switch error {

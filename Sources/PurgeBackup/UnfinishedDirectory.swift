@@ -15,7 +15,7 @@ import PurgeSystem
 final class UnfinishedDirectory {
     /// The final place; an absolute path.
     let path: String
-    /// The place where it is made.
+    /// The place where it is created.
     var workPath: String { "\(parentPath == "/" ? "" : parentPath)/\(workName)/\(Self.innerName)" }
     /// The unfinished directory. Its descriptor holds a lock while it is open.
     let descriptor: FileDescriptor
@@ -46,7 +46,7 @@ final class UnfinishedDirectory {
         var suffix: String
     }
 
-    /// Makes the workshop. `given` must not exist, or must be an empty directory that is not the current one.
+    /// Creates the workshop. `given` must not exist, or must be an empty directory that is not the current one.
     init(for given: String, _ kind: Kind) throws(StoreError) {
         do throws(Errno) {
             path = try System.resolvedOrParent(given)
@@ -143,7 +143,7 @@ final class UnfinishedDirectory {
             "another process is already making \(kind.what) there", path: given, advice: "Wait until it has ended.")
     }
 
-    /// Makes a directory and locks it; returns nil if the name is, or was, in use.
+    /// Creates a directory and locks it; returns nil if the name is, or was, in use.
     private static func makeDirectory(_ name: String, in parent: FileDescriptor) throws(Errno) -> FileDescriptor? {
         do throws(Errno) {
             try NewDirectory.create(name, in: parent)

@@ -58,7 +58,7 @@ struct CopySource {
         }
     }
 
-    /// Returns when a file or folder was made. In an ordinary directory the modification time counts if it is earlier, as on
+    /// Returns when a file or folder was created. In an ordinary directory the modification time counts if it is earlier, as on
     /// APFS, so that touch(1) can make fixtures old.
     func birth(of directory: Int32, _ name: CName?, _ status: FileStatus) throws(Errno) -> Instant {
         let written = Instant(status.st_mtim)

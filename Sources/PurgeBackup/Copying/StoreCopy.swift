@@ -3,7 +3,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// Makes a new store whose container is a copy (docs/CLI.md, run).
+/// Creates a new store whose container is a copy (docs/CLI.md, run).
 package struct StoreCopy {
     private static let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished-copy")
 
@@ -15,8 +15,8 @@ package struct StoreCopy {
         (self.origin, self.progress) = (origin, progress)
     }
 
-    /// Makes the store at `path`, which must not exist, or must be an empty directory. Nothing appears there until the copy is
-    /// complete. The store has the mark of `start`, which can remove it as long as no other process has had it.
+    /// Creates the store at `path`, which must not exist, or must be an empty directory. Nothing appears there until the copy
+    /// is complete. The store has the mark of `start`, which can remove it as long as no other process has had it.
     package func make(at path: String, start: String) throws(StoreError) -> NewStore {
         try check(below: try absolute(path, path.parentPath))
         let unfinished = try UnfinishedDirectory(for: path, Self.kind)
@@ -37,7 +37,7 @@ package struct StoreCopy {
         }
     }
 
-    /// Fills a store that was just made, and that the caller removes if this fails.
+    /// Fills a store that was just created, and that the caller removes if this fails.
     package func fill(temporary store: Store) throws(StoreError) {
         try check(below: store.absolutePath)
         try fill(store)
@@ -102,7 +102,7 @@ package struct StoreCopy {
     }
 }
 
-/// A store that was just made. It gets its own name when it is complete.
+/// A store that was just created. It gets its own name when it is complete.
 public struct NewStore: Sendable {
     private let path: String
     private let start: String

@@ -13,8 +13,8 @@ struct TreeCopy {
     var finder: FolderFinder
     /// The new store itself, which a bind mount may show inside the tree.
     private let own: FileIdentity?
-    /// Whether set-user-ID and the like are kept. Root gives no rights of other users to a store that belongs to somebody
-    /// else (docs/BACKUP.md).
+    /// Whether set-user-ID, set-group-ID and security.capability are kept. Root gives no rights of other users to a store that
+    /// belongs to somebody else (docs/BACKUP.md).
     let keepsPrivileges: Bool
     /// Hard-linked files, with the path to which the first name was copied.
     var linked: [FileIdentity: [UInt8]] = [:]

@@ -11,7 +11,7 @@ struct EntryRecord {
     /// The path relative to the container; empty for the container itself.
     var path: [UInt8]
     var kind: Kind
-    /// The permissions, with set-user-ID and the like.
+    /// The permissions, including set-user-ID, set-group-ID and the sticky bit.
     var mode: mode_t = 0
     var owner: uid_t = 0
     var group: gid_t = 0

@@ -10,11 +10,11 @@ struct BackupHeader: Codable, Sendable {
 
     var kind = Self.kind
     var version = Self.version
-    /// When the backup was made, in the device's time; ISO 8601.
+    /// When the backup was created, in the device's time; ISO 8601.
     var created: String
     /// The UUID of the container.
     var container: String
-    /// The store that the backup was made from.
+    /// The store that the backup was created from.
     var source: String
     /// The settings and state of the device.
     var device: Device
