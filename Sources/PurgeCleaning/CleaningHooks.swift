@@ -36,14 +36,14 @@ struct CleaningHooks {
     }
 }
 
-/// A call of one selector of a task.
+/// An invocation of one selector of a task.
 struct CleaningCall: Hashable {
     var type: String
     var selector: String
     var name: String { "\(type).\(selector)" }
 }
 
-/// The way a hook ended.
+/// How a hook ended.
 enum HookEnd: Hashable {
     case ended(ProcessEnd)
     /// The hook was killed for exceeding its limit, with all processes that it had started.

@@ -3,7 +3,7 @@ import PurgeCommandLine
 import PurgeModel
 import PurgeSystem
 
-/// The result of a task, or of a single call of it.
+/// The result of a task, or of one invocation of it.
 struct CleaningOutcome {
     enum Work: Hashable {
         case path(String)
@@ -68,7 +68,7 @@ extension CleaningOutcome.Failure {
             advice: "Add --hook '\(VisibleText.of(call.name))=COMMAND', or take it off the list.")
     }
 
-    /// Makes the failure of a path on which `name` is a symbolic link.
+    /// Creates the failure of a path on which `name` is a symbolic link.
     static func link(_ name: String) -> Self {
         Self(
             reason: "it leads through a symbolic link, \(name)",

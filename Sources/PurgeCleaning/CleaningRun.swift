@@ -130,7 +130,7 @@ extension CleaningRun {
                 }
             }
         } catch {
-            // The store may have been mounted meanwhile, for example by a hook. The remaining paths fail, and the list goes on.
+            // The store may have been mounted meanwhile, for example by a hook. The remaining paths fail, and the run continues.
             guard next < paths.endIndex, error.status == ExitStatus.failed else { throw error }
             report.warn(error.message)
             for index in next..<paths.endIndex {

@@ -3,7 +3,7 @@ import PurgeModel
 /// A task of a cleaner's list (docs/CLEANER.md).
 enum CleaningTask: Hashable, Sendable {
     /// Removes the entry at `path` or, with `entries`, only the entries in that folder that match one of these patterns. The
-    /// texts are as written in the list: `CleaningPath` and `EntryPattern` validate them.
+    /// strings are as written in the list: `CleaningPath` and `EntryPattern` validate them.
     case remove(path: String, entries: [String]?)
     /// Calls class methods, one after the other.
     case call(type: String, selectors: [String])

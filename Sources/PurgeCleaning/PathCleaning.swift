@@ -121,7 +121,7 @@ extension CleaningOutcome.Failure {
         self.init(reason: place + Self.words(error), advice: Self.advice(error))
     }
 
-    /// Makes a failure from the first fault and the number of others; nil without faults.
+    /// Creates a failure from the first fault and the number of others; nil without faults.
     init?(_ faults: CleaningWalk.Faults) {
         guard let first = faults.first else { return nil }
         self.init(first.error, at: first.path)
