@@ -3,7 +3,7 @@ import PurgeModel
 /// A parsed command line.
 package struct Arguments: Sendable {
     package private(set) var operands: [String] = []
-    /// The positions of the operands among the words.
+    /// The positions of the operands among the arguments.
     package private(set) var positions: [Int] = []
     private var values: [String: [String]] = [:]
 
@@ -37,7 +37,7 @@ package struct Arguments: Sendable {
         try checkOperands(verb)
     }
 
-    /// Takes one option. Returns how many of the following words it has used.
+    /// Takes one option. Returns how many of the following arguments it used.
     private mutating func take(
         _ word: String, following words: ArraySlice<String>, _ verb: Verb, _ verbs: () -> [Verb]
     ) throws(CommandFailure) -> Int {

@@ -8,7 +8,7 @@ package struct CommandFailure: Error, Hashable {
     /// The message: what failed, where and why, followed by lines of advice. Empty if everything has already been reported.
     package var message: String
 
-    /// Makes the message `WHAT: PATH: REASON`, followed by the advice, which may take several lines.
+    /// Creates the message `WHAT: PATH: REASON`, followed by the advice, which may take several lines.
     package init(_ what: String, path: String, _ reason: String, advice: String) {
         let place = path.isEmpty ? "''" : path
         message =
@@ -31,13 +31,13 @@ package struct CommandFailure: Error, Hashable {
 }
 
 extension CommandFailure {
-    /// Makes the failure for a system call.
+    /// Creates the failure for a system call.
     package init(_ what: String, path: String, _ error: Errno, advice: String = "") {
         let next = advice.isEmpty ? VisibleText.of(Self.advice(for: error, path)) : advice
         self.init(what, path: path, "\(error)", advice: next)
     }
 
-    /// Makes the failure for `FileDescriptor.openOutput` or `openTrusted`.
+    /// Creates the failure for `FileDescriptor.openOutput` or `openTrusted`.
     package init(_ what: String, output path: String, _ error: Errno) {
         guard error == Errno(ELOOP), System.isRoot else {
             self.init(what, path: path, error)

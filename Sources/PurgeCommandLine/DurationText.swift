@@ -1,14 +1,14 @@
 import PurgeModel
 
-/// Messages about a text that should have been a duration.
+/// Messages about strings that are not durations.
 package enum DurationText {
-    /// Returns nil for a duration that something may take or wait. 0 is one.
+    /// Returns why the text is not a valid delay, or nil if it is. 0 is valid.
     package static func objection(toDelay text: String) -> String? {
         if TimeSpan(purgeLatency: text) != nil { return nil }
         return text.first == "-" ? "'\(text)' is less than 0" : objection(to: text, unit: "s")
     }
 
-    /// Returns nil for a duration by which the clock can be advanced. `unit` is the likely unit of a bare number.
+    /// Returns why the clock cannot be advanced by this duration, or nil if it can. `unit` is the likely unit of a bare number.
     package static func objection(to text: String, unit usual: Character = "d") -> String? {
         if let span = TimeSpan(text: text) {
             return span.seconds > 0 ? nil : "'\(text)': the clock is advanced by at least a second"

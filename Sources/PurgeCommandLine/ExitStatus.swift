@@ -1,4 +1,4 @@
-/// The table of exit statuses, from which help is made. A test compares docs/CLI.md, Exit statuses, with it.
+/// The table of exit statuses, from which help is generated. A test compares docs/CLI.md, Exit statuses, with it.
 package enum ExitStatus {
     package static let done: Int32 = 0
     package static let failed: Int32 = 1

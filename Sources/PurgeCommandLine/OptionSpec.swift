@@ -31,7 +31,7 @@ package struct OptionSpec: Hashable, Sendable {
     /// Whether it may be given several times, so that all of its values count. Otherwise a second value is refused.
     package var addsUp = false
 
-    /// Makes an option without a value.
+    /// Creates an option without a value.
     package init(_ name: String, _ help: String) { self.init(name, .none, help) }
 
     package init(_ name: String, _ value: Value, hidden: Bool = false, addsUp: Bool = false, _ help: String) {

@@ -1,4 +1,4 @@
-/// A name that a NAME=VALUE may begin with, and the words that may follow it; none if its values are not words.
+/// The NAME of a NAME=VALUE, and the keywords that VALUE may be; empty if VALUE is not a keyword.
 package struct Setting: Hashable, Sendable {
     package let name: String
     package var words: [String] = []

@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// Messages about a text that should have been a size.
+/// Messages about strings that are not sizes.
 package enum SizeText {
     package static let forms = "4096, 64K, 1.5G or 64MiB in powers of 1024; 64GB in powers of 1000"
 

@@ -73,7 +73,7 @@ package struct HelpSection: Sendable {
     package init(title: String, lines: [Line]) { (self.title, self.lines) = (title, lines) }
 }
 
-/// One call of a verb.
+/// One invocation of a verb.
 package struct Invocation {
     package let arguments: Arguments
     package let console: Console
