@@ -68,7 +68,7 @@ package enum Program {
         return ExitStatus.done
     }
 
-    /// Refuses words that are not UTF-8, because as text they would name something else. The words of a command are
+    /// Refuses arguments that are not UTF-8, because as text they would name something else. The arguments of a command are
     /// passed on byte for byte.
     private static func refuseOtherText(
         _ words: [RawText], of verb: Verb, _ arguments: Arguments
@@ -93,7 +93,7 @@ package enum Program {
         try console.print(HelpText.page(try Verbs.named(name)))
     }
 
-    /// Whether `--help` is among the words before any `--` or before a command.
+    /// Whether `--help` is among the arguments before any `--` or before a command.
     private static func asksForHelp(_ words: [String], _ verb: Verb) -> Bool {
         for word in words {
             if word == "--help" || word == "-h" { return true }

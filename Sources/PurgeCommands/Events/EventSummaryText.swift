@@ -40,7 +40,7 @@ struct EventSummaryText {
         return line
     }
 
-    /// Cuts a name at its beginning, because the end of a path says more.
+    /// Cuts off the beginning of a name, because the end of a path says more.
     private static func shortened(_ name: String) -> String {
         name.count <= nameWidth ? name : "  ..." + name.suffix(nameWidth - 5)
     }

@@ -5,7 +5,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// A call of `purgefs events`: the events to show, and their form.
+/// An invocation of `purgefs events`: the events to show, and their format.
 struct EventsRun {
     let console: Console
     var asJSON = false

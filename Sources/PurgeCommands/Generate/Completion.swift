@@ -2,7 +2,7 @@ import PurgeCommandLine
 
 /// The completions that a shell offers at one place of the command line.
 enum Completion: Hashable {
-    /// There is a value, and nothing to offer for it.
+    /// A value without completions.
     case nothing
     case files
     case directories
@@ -10,9 +10,9 @@ enum Completion: Hashable {
     case words([String])
     /// One or several of these words, separated by commas.
     case list([String])
-    /// A word for which there is nothing to offer, followed by NAME=VALUE as a word of its own.
+    /// A word without completions, followed by NAME=VALUE as a separate word.
     case moment([Setting])
-    /// A program, followed by the program's own words.
+    /// A program, followed by its own arguments.
     case command
 }
 
@@ -56,7 +56,7 @@ extension Verb {
 }
 
 extension Verbs {
-    /// Returns the words that may follow `purgefs`, each with a line about it.
+    /// Returns the words that may follow `purgefs`, each with its summary.
     static func firstWords(_ verbs: [Verb]) -> [HelpSection.Line] {
         verbs.map { .init($0.name, $0.summary) } + [
             .init("help", "show the help of a verb"), .init("--help", "list the verbs"),

@@ -12,7 +12,7 @@ enum Roff {
         return escaped.first == "." ? #"\&"# + escaped : escaped
     }
 
-    /// Returns a text with the parts in backquotes in bold.
+    /// Returns a string with the parts in backquotes in bold.
     static func prose(_ text: String) -> String {
         let parts = text.split(separator: "`", omittingEmptySubsequences: false).map(String.init)
         guard parts.count % 2 == 1 else { return plain(text) }

@@ -94,7 +94,7 @@ final class DaemonProcess {
         }
     }
 
-    /// Returns whether the daemon has ended by now.
+    /// Returns whether the daemon has ended.
     func hasEnded() -> Bool {
         if end != nil { return true }
         do throws(Errno) {

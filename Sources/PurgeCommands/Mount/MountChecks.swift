@@ -18,7 +18,7 @@ enum MountChecks {
         try checkRights(allowsOther: allowsOther)
     }
 
-    /// Runs the checks for `purgefs run`, which makes the mount point itself. `store` is the one that the user has named.
+    /// Runs the checks for `purgefs run`, which makes the mount point itself. `store` is the one that the user named.
     static func runForCommand(store: String?, eventsFile: String?, allowsOther: Bool) throws(CommandFailure) {
         try checkProcess()
         if store != nil || eventsFile != nil {

@@ -151,7 +151,7 @@ struct MountDaemon {
             _ = try line.writeOnce("+")
             if diesWithParent { try watchParent(line) }
         } catch {
-            // The waiting process is gone. Only a mount that is meant to outlive it goes on.
+            // The waiting process is gone. Only a mount that is meant to outlive it continues.
             if diesWithParent { endSelf() }
         }
     }
@@ -183,9 +183,9 @@ struct MountDaemon {
 struct DaemonReport: Codable {
     /// The message for the user about a failure, in a line of its own.
     var failure: String?
-    /// The status, if it is wanted.
+    /// The status, if the starter asked for it.
     var status: StatusReport?
-    /// How many calls failed because the disk under the store has no room.
+    /// How many calls failed because the disk under the store was full.
     var hostRefusals: Int?
 }
 

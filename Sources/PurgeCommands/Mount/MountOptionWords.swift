@@ -1,7 +1,7 @@
 import PurgeCommandLine
 import PurgeModel
 
-/// The words after `-o`, checked before libfuse sees them, which only says that it does not know a word.
+/// The words after `-o`, checked before libfuse sees them, whose message would only be that an option is unknown.
 enum MountOptionWords {
     private static let known = [
         "ro", "rw", "suid", "nosuid", "dev", "nodev", "exec", "noexec", "sync", "async", "dirsync", "atime", "noatime",

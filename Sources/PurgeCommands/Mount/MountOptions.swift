@@ -70,7 +70,7 @@ extension Arguments {
         return total
     }
 
-    /// Returns the same options as words, for the daemon's own command line.
+    /// Returns the same options as arguments for the daemon's command line.
     func mountingWords() -> [String] {
         OptionSpec.mounting.flatMap { option -> [String] in
             switch option.value {
@@ -83,7 +83,7 @@ extension Arguments {
 
 extension MountRequest {
     /// The words of mount(8) and fstab about access times. Modes such as relatime, strictatime and lazytime depend on the file
-    /// system under the store. libfuse must not get words that it does not know.
+    /// system under the store. libfuse must not get options that it does not know.
     private static let accessTimeOptions: Set<String> = [
         "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "diratime", "nodiratime", "lazytime",
         "nolazytime",

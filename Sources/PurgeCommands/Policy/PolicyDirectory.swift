@@ -48,8 +48,8 @@ struct PolicyDirectory {
         }
     }
 
-    /// Makes the directories in `missing`, each in the one before it. They belong to the owner of the nearest one, even
-    /// if root makes them.
+    /// Creates the directories in `missing`, each in the one before it. They belong to the owner of the nearest one, even if
+    /// root makes them.
     private static func make(
         _ missing: [String], below nearest: ContainerEntry, _ name: String
     ) throws(CommandFailure) -> ContainerEntry {

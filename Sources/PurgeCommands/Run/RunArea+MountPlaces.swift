@@ -17,7 +17,7 @@ extension RunArea {
         return geteuid() == 0 || !allowsOther
     }
 
-    /// Returns the places where a mount point may be made, or where earlier runs may have made theirs.
+    /// Returns the places where a mount point may be created, or where earlier runs may have created theirs.
     static func mountPlaces(_ surroundings: Surroundings) -> [String] {
         let runtime = getenv("XDG_RUNTIME_DIR").flatMap { String(validatingCString: $0) } ?? ""
         let place = geteuid() == 0 ? "/run" : runtime

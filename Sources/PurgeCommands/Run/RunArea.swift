@@ -45,8 +45,8 @@ struct RunArea {
         } catch { return false }
     }
 
-    /// Makes a new directory that only this user can access, and another one for the mount point in the first of
-    /// `places` that allows it.
+    /// Creates a new directory that only this user can access, and another one for the mount point in the first of `places`
+    /// that allows it.
     static func make(in directory: String, mountingIn places: [String] = []) throws(CommandFailure) -> RunArea {
         do throws(Errno) {
             let (root, opened) = try NewDirectory.makeTemporary(prefix: "\(directory)/\(prefix)")
@@ -69,7 +69,7 @@ struct RunArea {
         return opened
     }
 
-    /// Makes the directory for the mount point on a best-effort basis. It may fail, as in a system container whose /run is
+    /// Creates the directory for the mount point on a best-effort basis. It may fail, as in a system container whose /run is
     /// read-only or full.
     private mutating func mount(in place: String) {
         do throws(Errno) {

@@ -33,8 +33,8 @@ struct RunEnding {
             // Readers of events get end of file and need not be reported.
             if !mount.isBusyWithControlFilesOnly() { report(mount) }
         }
-        // A daemon that is told to end unmounts even if the mount is in use. If it is already unmounted, the daemon does not go
-        // on for a copy of the mount in a mount namespace that was made meanwhile.
+        // A daemon that is told to end unmounts even if the mount is in use. If it is already unmounted, the daemon does not stay
+        // for a copy of the mount in a mount namespace that was made meanwhile.
         daemon.requestEnd()
         area.removeEmpty(mountpoint: mountpoint)
         if isMounted, isStoreDiscarded, record.awaitReport(milliseconds: Int64(Self.stoppedPatience)) != nil {
@@ -62,7 +62,7 @@ struct RunEnding {
     }
 
     /// Waits for the daemon's end. Kills a daemon that was stopped, or that stays idle although it was told to end. A daemon that
-    /// still purges, or whose events are still being recorded, may go on for a while.
+    /// still purges, or whose events are still being recorded, may take a while.
     func awaitEnd(of daemon: DaemonProcess, _ record: RunRecord?) -> [CommandFailure] {
         var left = Self.daemonPatience
         var (used, newest) = (daemon.usedTime, record?.newest)

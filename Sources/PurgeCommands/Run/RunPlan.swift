@@ -5,7 +5,7 @@ import PurgeSystem
 import PurgeVolume
 import Synchronization
 
-/// The changes of the device that `--at` requests while COMMAND runs.
+/// The changes to the device that `--at` requests while COMMAND runs.
 struct RunPlan: Sendable {
     struct Step: Sendable {
         /// The text as the user wrote it.
@@ -20,7 +20,7 @@ struct RunPlan: Sendable {
         case command(ControlFile, String)
     }
 
-    /// The steps, earliest first; among equal times in the order of the command line.
+    /// The steps, earliest first. Steps with equal times keep the order of the command line.
     let steps: [Step]
 
     init(_ texts: [String]) throws(CommandFailure) {

@@ -15,24 +15,24 @@ struct RunPreparation {
     let directory: KnownDirectory
     /// The last sequence number in the store's journal.
     let lastSequence: Int64
-    /// How many writes the store had refused.
+    /// How many writes the store had refused before the run.
     let refusedBefore: Int64
     private let before: StoreBefore
-    /// The store that the user has named, if it was made as a copy.
+    /// The store that the user named, if it was created as a copy.
     private let copied: NewStore?
     var isCopied: Bool { copied != nil }
-    /// The removal of earlier runs' remains.
+    /// Removes leftovers of earlier runs.
     let cleaning: RunCleaning
 
-    /// Removes everything made for a mount that has failed, including a store that the user has named if it is new.
+    /// Removes everything that was created for a failed mount, including a new store that the user named.
     func withdraw() throws(CommandFailure) {
         cleaning.join()
         if let copied { copied.withdraw() } else { before.restore(after: area.root) }
         try area.remove()
     }
 
-    /// Removes everything made for the run, when it is over, except a store that the user has named. A copy that COMMAND has not
-    /// seen is useless, and would block the next attempt.
+    /// Removes everything that was created for the run, except a store that the user named. A copy that COMMAND has not seen is
+    /// useless, and would block the next attempt.
     func end(hasRun: Bool) throws(CommandFailure) {
         if copied != nil, !hasRun { return try withdraw() }
         cleaning.join()
@@ -42,7 +42,7 @@ struct RunPreparation {
 
     /// Prepares a run. `named` is the store that the user gave. Without one, the store is in the first directory for temporary
     /// files that can hold it. With an origin, the store is new and begins as a copy of that. The first content of a new store is
-    /// made with `protection` as the default class.
+    /// created with `protection` as the default class.
     static func make(
         store named: String?, copyOf origin: CopyOrigin?, protection: FileProtection?, allowsOther: Bool
     ) throws(CommandFailure) -> RunPreparation {
@@ -87,7 +87,7 @@ struct RunPreparation {
     /// The reasons why directories for temporary files were not fit.
     private struct Refusals {
         private(set) var first: CommandFailure?
-        /// File systems that are full, or fail as a whole in another way.
+        /// File systems that are full, or fail as a whole for another reason.
         private var devices: Set<Int64> = []
 
         mutating func add(_ failure: CommandFailure, in directory: String, _ reach: StoreError.Reach) {

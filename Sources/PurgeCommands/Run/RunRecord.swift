@@ -35,7 +35,7 @@ final class RunRecord: Sendable {
         var writingFailure: Errno?
         /// Events missing in the file because of that failure.
         var unwritten: Int64 = 0
-        /// When the end of the run began.
+        /// When the run began to end.
         var ending: Int64?
 
         mutating func addUp() {
@@ -194,7 +194,7 @@ final class RunRecord: Sendable {
         note(line, digits.reduce(Int64.zero) { $0 &* 10 &+ Int64($1 & 0xF) })
     }
 
-    /// Whether a line has this type. `dropped` stands for events that this record misses.
+    /// Returns whether a line has this type. `dropped` stands for events that are missing from this record.
     private static func isOf(_ type: String, _ line: Line) -> Bool {
         let quote = UInt8(ascii: "\"")
         // The number and the time come before the type.

@@ -6,7 +6,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// One `purgefs run`, from the mount to the removal of everything it has made.
+/// One `purgefs run`, from the mount to the removal of everything that it created.
 ///
 /// Every signal that could end this process is blocked meanwhile and fetched, so that the process never ends before
 /// it has cleaned up.
@@ -103,7 +103,7 @@ struct RunSession {
             + (Store.lastWords(in: prepared.store).map { "\n" + VisibleText.of($0) } ?? "")
     }
 
-    /// Ends the plan, after the daemon has ended, so that nothing waits for it any more.
+    /// Ends the plan, after the daemon has ended, so that nothing still waits for it.
     private func endPlan() -> [CommandFailure] {
         let (failures, unreached) = plan.end()
         if !unreached.isEmpty {
@@ -133,7 +133,8 @@ struct RunSession {
             program: invocation.arguments.operands.first ?? "", ending: ending)
     }
 
-    /// Removes everything made for the run. If a signal came before COMMAND, also removes a new store that the user has named.
+    /// Removes everything that was created for the run. If a signal came before COMMAND, also removes a new store that the user
+    /// named.
     private func remove(after result: Result<Outcome, CommandFailure>) throws(CommandFailure) {
         if case .failure(let failure) = result, failure.status > ExitStatus.signal { return try prepared.withdraw() }
         try prepared.end(hasRun: plan.hasBegun)
@@ -218,7 +219,7 @@ struct RunSession {
     }
 
     /// Asks the daemon; returns nil if there is no answer in time, because a call into the mount of a stopped daemon never
-    /// returns. Each time the limit has passed, `isWorking` says whether to go on waiting.
+    /// returns. Each time the limit has passed, `isWorking` says whether to keep waiting.
     private func answer<Value: Sendable>(
         _ question: @escaping @Sendable () throws(CommandFailure) -> Value, within milliseconds: Int64 = 5000,
         isWorking: () -> Bool = { false }

@@ -14,8 +14,8 @@ struct TerminalScreen {
 
     init(console: Console) { self.console = console }
 
-    /// Draws a frame with one write. Returns false if the terminal accepts nothing now (Ctrl-S), because signals must still be
-    /// fetched.
+    /// Draws a frame with one write. Returns false instead of blocking if the terminal accepts no output (Ctrl-S), so that the
+    /// caller still sees signals.
     mutating func draw(_ frame: LiveFrame) throws(CommandFailure) -> Bool {
         guard try accepts(within: 0) else { return false }
         try console.write((isShown ? "" : Self.enter) + frame.text)

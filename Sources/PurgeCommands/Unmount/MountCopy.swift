@@ -3,7 +3,7 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeSystem
 
-/// A copy of a mount in another mount namespace (a sandbox, a container). The daemon goes on serving it after the mount itself
+/// A copy of a mount in another mount namespace (a sandbox, a container). The daemon keeps serving it after the mount itself
 /// has been unmounted.
 struct MountCopy {
     let entry: MountEntry

@@ -43,7 +43,7 @@ private enum UnmountVerb {
         } catch { throw CommandFailure(what, path: "/", error) }
         let daemon = DaemonEnd(entry)
         if isHere { try takeAway(entry, path, daemon, isForced: isForced) }
-        // The daemon goes on serving a bind mount, or a copy of the mount elsewhere.
+        // The daemon keeps serving a bind mount, or a copy of the mount elsewhere.
         if let other = MountEntry.all().last(where: { $0.device == entry.device && $0.type == entry.type }) {
             let (here, there) = (VisibleText.of(path), VisibleText.of(other.mountpoint))
             console.warn("unmount: \(here): unmounted here; the same container is still mounted at \(there)")
