@@ -11,7 +11,7 @@ package protocol CleanableFolder {
     func entry(_ name: RawText) throws(Errno) -> CleanableEntry
     /// Opens a folder. Throws ELOOP or ENOTDIR if it is no folder, and EXDEV if another file system is mounted there.
     func folder(_ name: RawText) throws(Errno) -> any CleanableFolder
-    /// Removes an entry. A folder must be empty. A symbolic link is removed itself, not its target.
+    /// Removes an entry. A folder must be empty. For a symbolic link, this removes the link, not its target.
     func remove(_ name: RawText, isFolder: Bool) throws(Errno)
 }
 

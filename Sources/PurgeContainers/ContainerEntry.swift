@@ -6,7 +6,7 @@ import PurgeSystem
 import PurgeVolume
 
 /// A file or folder that a command changes: in a mount, or in the container/ of a store. Its descriptor is reached name by name
-/// from the root or the store's container, and everything goes by the descriptor. So nothing that the app or the store's owner
+/// from the root or the store's container, and everything uses the descriptor. So nothing that the app or the store's owner
 /// puts in the place of a name meanwhile is followed.
 package struct ContainerEntry {
     /// A descriptor with O_PATH.
@@ -15,7 +15,7 @@ package struct ContainerEntry {
     private let stored: (store: OfflineMarks, inner: [UInt8])?
 
     /// Opens an entry. `path` is absolute and resolved; `name` is the user's spelling of it, and `what` begins a message, such as
-    /// `cannot set`. Returns nil if the path is in no container.
+    /// `cannot set`. Returns nil if the path is not in a container.
     package init?(_ path: String, named name: String, for what: String) throws(CommandFailure) {
         if try Target.mount(holding: path) != nil {
             self.init(try Self.open(path.utf8, from: nil, name, what), nil)

@@ -111,14 +111,14 @@ extension History {
 
 /// The events to show.
 package struct EventFilter {
-    /// All events but the app's own changes of names.
+    /// All events but the app's own name changes.
     package static let usual = EventFilter(types: Set(EventType.allCases).subtracting(EventType.ofApp))
 
     /// All types if empty.
     package var types: Set<EventType> = []
     /// A pattern of fnmatch(3) for the path, old or new; its `*` matches a slash too.
     package var glob: String?
-    /// Only events whose time is not earlier, in the same form (`Event.time`).
+    /// The earliest time of the events, in the form of `Event.time`.
     package var since: String?
 
     package init(types: Set<EventType> = [], glob: String? = nil, since: String? = nil) {

@@ -147,8 +147,8 @@ package enum ProcessTable {
         return text.count > 60 ? text.prefix(57) + "..." : text
     }
 
-    /// Returns the words of the command line. A daemon that is a fork of its starter has a single text, with blanks
-    /// between the words.
+    /// Returns the arguments of the command line. A daemon that is a fork of its starter has a single text, with blanks between
+    /// the words.
     private static func words(of pid: pid_t) -> [Substring] {
         let words = (content("/proc/\(pid)/cmdline") ?? "").split(separator: "\0")
         return words.count == 1 ? words[0].split(separator: " ") : words

@@ -17,7 +17,7 @@ extension ControlFile {
         .deviceState, .deviceClock, .appState, .storagePolicies, .storageReclaim,
     ]
 
-    /// The words that may be written to it; empty if other texts are possible.
+    /// The keywords that may be written to it; empty if it accepts other values.
     package var words: [String] {
         switch self {
         case .deviceState: ["lock", "unlock", "reboot"]
