@@ -44,7 +44,7 @@ package struct DiagnosisFinding: Hashable, Codable, Sendable {
         self.advice = advice ?? rule.advice
     }
 
-    /// Makes a finding from a finding of a backup audit.
+    /// Creates a finding from a finding of a backup audit.
     init(_ finding: BackupFinding) {
         let rule = DiagnosisRule(finding.rule)
         self.init(rule, path: finding.path, bytes: finding.bytes, files: finding.files)

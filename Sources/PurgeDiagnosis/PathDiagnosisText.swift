@@ -153,7 +153,7 @@ struct PathDiagnosisText {
     }
 }
 
-// When the data can be accessed.
+// Text about when the data can be accessed.
 extension PathDiagnosisText {
     private var protection: String? {
         guard let protection = diagnosis.protection else { return nil }

@@ -19,7 +19,7 @@ struct PathHistory: Hashable, Sendable {
 
     init() {}
 
-    /// Makes the history of a path with a single purge and no other event.
+    /// Creates the history of a path with a single purge and no other event.
     init(purgedAt time: Instant) { (purges, lastPurge) = (1, time) }
 
     /// Returns the time of the event if a single time can represent it: a purge without a tombstone.
