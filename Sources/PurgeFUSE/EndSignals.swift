@@ -29,7 +29,7 @@ enum EndSignals {
         return number == 0 ? System.endSignal() : number
     }
 
-    /// How many milliseconds programs with open files may go on once the mount point is free.
+    /// How many milliseconds programs with open files may continue once the mount point is free.
     private static let patience: Int64 = 1000
 
     /// Unmounts when a signal arrives: at once if nothing is open, otherwise lazily, so that the mount point is free. Programs

@@ -4,7 +4,7 @@ import PurgeStore
 import PurgeSystem
 import PurgeVolume
 
-// From the beginning of service to the end of the mount.
+// Serving requests, until the mount ends.
 extension MountService {
     /// Serves until the mount has ended, and leaves the store complete.
     static func run(

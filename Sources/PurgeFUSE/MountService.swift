@@ -95,7 +95,7 @@ public enum MountService {
     /// The signal that told this process to end.
     public static var interruption: Int32? { EndSignals.received }
 
-    /// Saves the settings once the mount is ready, because a failed mount leaves the settings unchanged. Also saves changes of
+    /// Saves the settings once the mount is ready, because a failed mount leaves the settings unchanged. Also saves changes to
     /// the device that have become due meanwhile.
     private static func save(
         _ volume: Volume, _ settings: Device, insteadOf known: Device, in store: Store, isReadOnly: Bool
@@ -119,7 +119,7 @@ public enum MountService {
         do throws(StoreError) {
             try store.saveSettings(volume.device)
         } catch {
-            // On a full disk, deleting files through a mount is the way out, so the mount goes on.
+            // On a full disk, deleting files through a mount is the way out, so the mount continues.
             guard settings == known else {
                 var failure = error
                 if kept > 0 { failure.advice += " " + StoreScan.unchanged(storedWith: kept) }

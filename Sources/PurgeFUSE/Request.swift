@@ -74,13 +74,13 @@ extension Request {
         reply.error(error)
     }
 
-    /// Makes the reply. Called when the work is done, because it releases the state kept for a second attempt at the call.
+    /// Creates the reply. Called when the work is done, because it releases the state kept for a second attempt at the call.
     func reply() -> Reply {
         volume.endRetry()
         return Reply(raw)
     }
 
-    /// Makes an answer that another thread will give.
+    /// Creates an answer that another thread will give.
     func later() -> PendingReply {
         volume.endRetry()
         return PendingReply(self)

@@ -80,7 +80,7 @@ final class Announcements: Sendable {
         thread.wake()
     }
 
-    /// Returns when all answers have been sent. Nothing may be added after this.
+    /// Waits until all answers have been sent. Nothing may be added afterwards.
     func end() { thread.end() }
 
     /// The last sign of progress by the notifier.

@@ -51,9 +51,9 @@ final class Notifier: Sendable {
         }
     }
 
-    /// Makes folders with mkdir(2) through the mount, so that the kernel knows them, and gives them to `owner`. Returns when
-    /// that is done, or when it takes too long because a program holds the lock of a folder. In that case the folders are made
-    /// once the lock is free.
+    /// Creates folders with mkdir(2) through the mount, so that the kernel knows them, and gives them to `owner`. Returns when
+    /// that is done, or when it takes too long because a program holds the lock of a folder. In that case the folders are
+    /// created once the lock is free.
     func makeFolders(_ folders: [String], for owner: (user: uid_t, group: gid_t)) -> FolderMaking {
         let work = AwaitedWork()
         queue.add { [self] in

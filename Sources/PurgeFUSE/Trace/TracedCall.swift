@@ -15,11 +15,11 @@ struct TracedCall {
         case entries(Int)
         /// A new name for a node that is given first.
         case link(Int)
-        /// A new name, followed by a text.
+        /// A new name, followed by a string.
         case entryAndText(Int)
         /// An attribute of the node.
         case attribute(Int)
-        /// Bytes of the node: a handle, an offset and a length of 32 or 64 bits.
+        /// A range of bytes: a handle, an offset, and a length of 32 or 64 bits.
         case range(isWide: Bool)
     }
 

@@ -8,7 +8,7 @@ final class DeviceRequests<Service: RequestService>: RequestSource, @unchecked S
     private let service: Service
     /// How many reads have failed in a row.
     private var failures = 0
-    /// After so many failures, which takes two seconds, the mount ends.
+    /// The mount ends after this many failures, about two seconds.
     private static var maximumFailures: Int { 200 }
 
     /// libfuse's own size, which is the least that the kernel accepts.

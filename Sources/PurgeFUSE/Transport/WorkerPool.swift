@@ -5,7 +5,7 @@ import Synchronization
 /// Leader and followers: one thread at a time reads requests and takes note of each, so that a close that was read before a
 /// request is known when that request is served (docs/INTERNALS.md, The order of RELEASE).
 ///
-/// The leader serves quick requests itself and goes on reading, which is fastest for one client. Before anything slow it hands
+/// The leader serves quick requests itself and keeps reading, which is fastest for one client. Before anything slow it hands
 /// the lead to a follower. A watchman takes the lead from a leader that has been busy with one request for some milliseconds.
 final class WorkerPool: Sendable {
     /// The maximum number of threads, and so of slow requests at once.
@@ -102,7 +102,7 @@ final class WorkerPool: Sendable {
     fileprivate func passLead() {
         let mustAdd = state.withLock { $0.idle == 0 && $0.threads.count < limit && !$0.isEnding }
         if mustAdd {
-            // If no thread can be made, the lead waits for the first free one.
+            // If no thread can be created, the lead waits for the first free one.
             do { try addWorker() } catch {}
         }
         lead.signal()
