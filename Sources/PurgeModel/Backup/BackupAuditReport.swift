@@ -7,7 +7,7 @@ public struct BackupAuditReport: Hashable, Codable, Sendable {
     }
     public struct InTier: Hashable, Codable, Sendable {
         public var tier: Tier
-        /// In the container.
+        /// The bytes in the container.
         public var bytes: ByteCount
         public var files: Int64
         public var inBackup: ByteCount
@@ -22,7 +22,7 @@ public struct BackupAuditReport: Hashable, Codable, Sendable {
         public var bytes: ByteCount
     }
 
-    /// In the backup.
+    /// The bytes in the backup.
     public var bytes: ByteCount
     public var files: Int64
     /// The largest first, as in all lists here.

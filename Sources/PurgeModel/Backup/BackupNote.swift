@@ -1,4 +1,4 @@
-/// The record in the journal that a backup of the container was made.
+/// The record in the journal that a backup of the container was created.
 public struct BackupNote: Hashable, Sendable {
     /// The total size of the files in the backup.
     public var bytes: ByteCount

@@ -1,5 +1,5 @@
 extension StatusReport {
-    /// Makes the report about a device and one container on it.
+    /// Creates the report about a device and one container on it.
     public init(
         device: PurgeModel.Device, ledger: Ledger, mountpoint: String?, store: String, purging: Bool
     ) {

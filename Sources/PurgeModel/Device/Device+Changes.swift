@@ -1,4 +1,4 @@
-/// A change of the device that a user requests.
+/// A change to the device that a user requests.
 public enum DeviceChange: Hashable, Sendable {
     case total(SizeChange)
     case others(SizeChange)
@@ -21,7 +21,7 @@ public enum DeviceChange: Hashable, Sendable {
     case app(AppCommand)
     /// Checks directory policies, or empties their directories; the device itself does not change.
     case policies(PolicyCommand)
-    /// Records that a backup was made; the device does not change.
+    /// Records that a backup was created; the device does not change.
     case backup(BackupNote)
 }
 
@@ -35,7 +35,7 @@ public enum DeviceRefusal: Error, Hashable, Sendable {
     case notRising
 }
 
-/// An effect of a change of the device; effects are carried out in order.
+/// An effect of a change to the device; effects are carried out in order.
 public enum DeviceEffect: Hashable, Sendable {
     /// Record the event and send it to readers.
     case event(Event)
@@ -64,7 +64,7 @@ public enum DeviceEffect: Hashable, Sendable {
     case save
 }
 
-/// A change of the pressure level.
+/// A change to the pressure level.
 public struct LevelChange: Hashable, Sendable {
     public var old: PressureLevel
     public var new: PressureLevel
@@ -141,7 +141,7 @@ extension Device {
 }
 
 extension DeviceChange {
-    /// Applies a change of a setting, which `make` reports as an event of type `capacity`.
+    /// Applies a change to a setting, which `make` reports as an event of type `capacity`.
     fileprivate func setCapacity(of device: inout Device) throws(DeviceRefusal) {
         switch self {
         case .total(let change): device.total = try change.size(from: device.total).roundedDown

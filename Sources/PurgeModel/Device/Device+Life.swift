@@ -11,14 +11,14 @@ extension Device {
     /// the device is locking, which must not take longer for it.
     public func isDue(at now: Instant) -> Bool { lock.isDue(at: now) }
 
-    /// Makes the changes that are due at this moment of the device's time.
+    /// Applies the changes that are due at this moment of the device's time.
     public mutating func proceed(to now: Instant) -> [DeviceEffect] {
         lock.limit(to: now)
         let effects = passed(to: now)
         return effects.isEmpty ? [] : effects + [.save]
     }
 
-    /// Makes the changes that are due, without saving.
+    /// Applies the changes that are due, without saving.
     mutating func passed(to now: Instant) -> [DeviceEffect] {
         guard let moment = lock.proceed(to: now) else { return [] }
         // A file without the moment means that locking ended long ago.

@@ -18,7 +18,7 @@ public struct SettingsChange: Hashable, Sendable {
 }
 
 extension Device {
-    /// The limit of the clock's advance in seconds, 136 years.
+    /// The limit for the clock's advance in seconds, 136 years.
     static let mostSecondsAhead: Int64 = 1 << 32
 
     /// Applies all settings or, if an explicit othersPurgeable exceeds others or a size is out of range, none.

@@ -29,7 +29,7 @@ public struct Device: Hashable, Sendable {
     public package(set) var lock = DeviceLock()
     /// Work that a command began and did not finish. A mount that reads this mark finishes the work.
     public package(set) var unfinished: DeviceWork?
-    /// Whether the app runs. That does not outlive the mount, so it is in no file.
+    /// Whether the app is running. Not saved, because it does not outlive the mount.
     public package(set) var isRunning = false
     public package(set) var journal = JournalBounds()
     /// Seconds that the device's clock is ahead of real time.
@@ -65,7 +65,7 @@ public struct Device: Hashable, Sendable {
         return device
     }
 
-    /// Totals since the store was made. They saturate at `ByteCount.largestSetting`, because a device.json with a larger
+    /// Totals since the store was created. They saturate at `ByteCount.largestSetting`, because a device.json with a larger
     /// counter is refused.
     public struct Counters: Codable, Hashable, Sendable {
         public package(set) var purgedFiles: Int64 = 0

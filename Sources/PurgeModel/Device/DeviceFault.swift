@@ -61,7 +61,7 @@ public struct DeviceFault: Error, Hashable, Sendable {
         }
     }
 
-    /// Returns whether a text is a UUID in the usual form, five groups of hexadecimal digits.
+    /// Returns whether a string is a UUID in the usual form, five groups of hexadecimal digits.
     public static func isUUID(_ text: String) -> Bool {
         let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return groups.map(\.count) == [8, 4, 4, 4, 12]

@@ -12,7 +12,7 @@ public enum EventType: String, CaseIterable, Codable, Sendable {
     case mount, unmount, purge, refused, pressure, capacity, mark, flagLost, protectionDenied, device, clock, app,
         policy, backup, restore, hostFull, dropped, removed, renamed, replaced
 
-    /// The app's own changes of names, which are in the journal but not in the live stream.
+    /// The app's own name changes, which are in the journal but not in the live stream.
     public static let ofApp: Set<EventType> = [.removed, .renamed, .replaced]
     public var isOfApp: Bool { self == .removed || self == .renamed || self == .replaced }
 }

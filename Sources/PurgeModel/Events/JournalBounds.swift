@@ -20,7 +20,7 @@ public struct JournalBounds: Hashable, Sendable {
     }
     static func isSize(_ size: ByteCount) -> Bool { size == .zero || sizes.contains(size) }
 
-    /// A change of one of the limits.
+    /// A change to one of the limits.
     public enum Change: Hashable, Sendable {
         case size(ByteCount)
         case age(TimeSpan)

@@ -2,7 +2,7 @@
 public enum DataAccess: String, CaseIterable, Sendable {
     /// Opening an existing file, or truncating it by its path.
     case open
-    /// Making a file.
+    /// Creating a file.
     case create
     /// Reading, writing, truncating, allocating, copying or mapping an open file.
     case use

@@ -42,10 +42,9 @@ public struct PurgePlan<File: Sendable>: Sendable {
     public private(set) var restOfOthers = ByteCount.zero
     /// The files' part of the shortfall that these victims do not cover. The next step of the same purge continues with it.
     public private(set) var leftToFiles = ByteCount.zero
-    /// Whether all of `Library/Caches` must go, but some of it may be missing here because the plan reached its limit of
-    /// files.
+    /// Whether all of `Library/Caches` must go, but some of it may be missing here because the plan reached its file limit.
     public private(set) var leavesCaches = false
-    /// Groups of which the plan has some files, and may lack others because it reached its limit of files.
+    /// Groups of which the plan has some files, and may lack others because it reached its file limit.
     public private(set) var unfinished: [UnfinishedGroup<File>] = []
     /// Some of the files that were skipped although their turn had come.
     public var passedOver: [PassedOver] = []
@@ -54,7 +53,7 @@ public struct PurgePlan<File: Sendable>: Sendable {
     public var freed: ByteCount { allFromOthers + bytes }
     public var isEmpty: Bool { victims.isEmpty && allFromOthers == .zero }
 
-    /// Makes a plan of exactly these files.
+    /// Creates a plan of exactly these files.
     public init(_ victims: [Victim<File>] = []) {
         self.victims = victims
         bytes = victims.reduce(.zero) { $0 + $1.bytes }

@@ -1,4 +1,4 @@
-/// The state of the background purge: its requests besides the level, and its progress. It does not outlive the mount.
+/// The state of the background purge: the requests other than the level, and the progress. It does not outlive the mount.
 public struct Reclaiming: Hashable, Sendable {
     /// The highest urgency since the purge began; nil if it has not begun.
     public private(set) var urgency: Urgency?

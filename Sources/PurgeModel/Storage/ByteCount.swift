@@ -57,7 +57,7 @@ extension ByteCount {
         self = size
     }
 
-    /// The reason why a text is not a size.
+    /// Why a string is not a size.
     public enum Fault: Error, Hashable, Sendable {
         case malformed
         /// A fraction that is not a whole number of bytes, such as `0.3K`.

@@ -1,6 +1,6 @@
 /// The numbers of one container: sums over its files, by kind.
 ///
-/// Every change of a file changes the ledger in the same step, by the difference between the file's old and new accounts.
+/// Every change to a file changes the ledger in the same step, by the difference between the file's old and new accounts.
 /// Adding up all files again gives the same ledger.
 public struct Ledger: Hashable, Sendable {
     /// The charged bytes and the number of files.

@@ -1,9 +1,8 @@
 /// The share of a shortfall that others.purgeable gives before files are purged (docs/RULES.md, Order of purging).
 public struct OthersShare: Hashable, Sendable {
-    /// From 0 to 100.
+    /// The percentage, from 0 to 100.
     public var percent: Int
-    /// The part of the shortfall that earlier steps of the same purge left to files, after others had given their share of
-    /// it.
+    /// The rest of the shortfall, after others gave their share, that earlier steps of the same purge left to files.
     public var leftToFiles: ByteCount
 
     public static let most = 100

@@ -1,7 +1,7 @@
 /// The use of the device over time, as points that wait for the journal. A point is taken whenever a number has changed
 /// enough to be visible in a chart, together with the highest and lowest use since the previous point.
 ///
-/// The curve costs each change of the device a few comparisons, however long the mount lasts: after many points from small
+/// The curve costs each change to the device a few comparisons, however long the mount lasts: after many points from small
 /// steps, the smallest step that is worth a point doubles.
 public struct StorageCurve: Sendable {
     /// The numbers of the device at one moment.
@@ -33,7 +33,7 @@ public struct StorageCurve: Sendable {
         public var simulated, real: Instant
     }
 
-    /// The number of points from small steps after which the step doubles.
+    /// The step doubles after this many points that differ only by size.
     static let pointsPerStep = 128
     /// The largest number of points that wait for the journal.
     static let mostWaiting = 512
@@ -48,7 +48,7 @@ public struct StorageCurve: Sendable {
 
     public init() {}
 
-    /// Follows a change of the device; must be called after each. Returns whether a point is due.
+    /// Records a change to the device. Must be called after every change. Returns whether a point is due.
     public mutating func follow(_ now: Numbers) -> Bool {
         guard let last else { return true }
         if now.used > highest { (highest, most) = (now.used, now) }

@@ -1,7 +1,7 @@
 /// The advances of the device's clock: when, and by how much.
 ///
 /// The file system stamps files in real time. An app sees a file's age by the device's clock: the stamp less all advances
-/// after it. This keeps stamps in order, shows times since the last advance unchanged, and needs no change of any file at an
+/// after it. This keeps stamps in order, shows times since the last advance unchanged, and needs no change to any file at an
 /// advance.
 public struct ClockHistory: Hashable, Sendable {
     /// A moment in real time that lies between the stamps before and after an advance.
@@ -79,7 +79,7 @@ extension ClockHistory {
         advances.indices.map { "\(advances[$0].moment.text)+\(step($0))" }.joined(separator: " ")
     }
 
-    /// Parses a text; nil unless `text` could have made it.
+    /// Parses a string; nil unless `text` could have produced it.
     init?(text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count <= Self.limit else { return nil }

@@ -39,10 +39,10 @@ extension FileTime {
         return "\(seconds)." + String(repeating: "0", count: max(0, 9 - digits.utf8.count)) + digits
     }
 
-    /// Parses a text; nil unless `text` could have made it.
+    /// Parses a string; nil unless `text` could have produced it.
     public init?(text: some StringProtocol) { self.init(utf8: Array(text.utf8)) }
 
-    /// Parses a text's bytes, without a String: every file of a copied store has one.
+    /// Parses the bytes of a string, without a String: every file of a copied store has one.
     public init?(utf8 text: [UInt8]) {
         let point = text.count - 10
         guard point > 0, text[point] == UInt8(ascii: "."), let nanoseconds = Self.negated(text[(point + 1)...])

@@ -48,7 +48,7 @@ extension Int64 {
     fileprivate func quotient(_ divisor: Int64) -> Int64 { (self - (self % divisor + divisor) % divisor) / divisor }
 }
 
-/// The rest of a text that is being parsed.
+/// The rest of a string that is being parsed.
 private struct Cursor {
     var rest: ArraySlice<UInt8>
 

@@ -1,6 +1,6 @@
 /// Times of one file that an app set and that its stamps cannot express: a time that the clock skipped, or one in the future.
 /// The file then has the time itself as its stamp, and this value has the clock's advance when the app set it. An entry
-/// applies only while the file has that stamp, so any change of the stamp invalidates it.
+/// applies only while the file has that stamp, so any change to the stamp invalidates it.
 public struct SetTimes: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case access = "a"
@@ -54,7 +54,7 @@ extension SetTimes {
     /// The length of the longest text, in bytes.
     public static let longestText = 192
 
-    /// Parses a text; nil unless `text` could have made it.
+    /// Parses a string; nil unless `text` could have produced it.
     public init?(text: String) {
         guard text.utf8.count <= Self.longestText else { return nil }
         for part in text.split(separator: " ", omittingEmptySubsequences: false) {
