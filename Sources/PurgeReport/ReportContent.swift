@@ -98,7 +98,7 @@ extension ReportContent.Sample {
         moving = max(.zero, sample.used - used)
     }
 
-    /// Makes a sample of the present from a status.
+    /// Creates a sample of the present from a status.
     init(_ status: StatusReport, at time: Instant) {
         self.init(
             time: time.nanoseconds, total: status.storage.total, others: status.storage.others,

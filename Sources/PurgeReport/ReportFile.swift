@@ -23,7 +23,8 @@ package struct ReportFile {
     private var what: String { "cannot write the \(kind)" }
     private var isStandardOutput: Bool { path == "-" }
 
-    /// Checks everything that can be checked before the report is made. `store` is the store of a run, which need not exist yet.
+    /// Checks everything that can be checked before the report is created. `store` is the store of a run, which need not exist
+    /// yet.
     package func check(store: String? = nil) throws(CommandFailure) {
         if isStandardOutput { return }
         guard let name = path.pathNames.last, name != ".", name != "..", path.utf8.last != UInt8(ascii: "/") else {

@@ -8,7 +8,7 @@ extension OptionSpec {
 }
 
 extension Verb {
-    /// Makes the verb. `addFindings` adds the findings of a diagnosis.
+    /// Creates the verb. `addFindings` adds the findings of a diagnosis.
     package static func report(addFindings: @escaping @Sendable (Target, inout ReportContent) -> Void) -> Verb {
         Verb(
             name: "report", summary: "write a page about the storage of a container",

@@ -17,8 +17,8 @@ struct TimeAxis {
     /// The time drawn to scale, in nanoseconds, which excludes the pauses.
     let even: Double
 
-    /// Makes an axis for moments in nanoseconds since 1970, in any order. `tail` is the part of the width after the last moment,
-    /// where the final state stays visible.
+    /// Creates an axis for moments in nanoseconds since 1970, in any order. `tail` is the part of the width after the last
+    /// moment, where the final state stays visible.
     init(_ times: [Int64], tail: Double = 0) {
         var sorted = Set(times).sorted()
         // An axis of one moment would have no width.

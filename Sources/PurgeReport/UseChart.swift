@@ -23,7 +23,7 @@ struct UseChart {
     /// The part of the width that shows the final state.
     private static let tail = 0.02
 
-    /// Makes a chart of `past`, in recording order, which differs from the order of time if a clock was set back.
+    /// Creates a chart of `past`, in recording order, which differs from the order of time if a clock was set back.
     init(
         _ past: [ReportContent.Sample], _ present: ReportContent.Sample?, _ history: ReportHistory,
         thresholds: Thresholds, isMounted: Bool = true, isRecorded: Bool = true,
