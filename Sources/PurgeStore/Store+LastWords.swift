@@ -7,8 +7,8 @@ extension StoreDirectory {
 }
 
 extension Store {
-    /// The file for the last message of a daemon that crashes. The path goes by the store's descriptor, because the store's owner
-    /// can put another directory under its name.
+    /// The file for the last message of a daemon that crashes. The path goes through the store's descriptor, because the store's
+    /// owner can put another directory under its name.
     public var lastWordsPath: String { "/proc/self/fd/\(directory.raw)/\(StoreDirectory.lastWordsName)" }
 
     /// Returns the first line of the last daemon's last message, once: the file is then kept as last-words.old.txt. Returns nil

@@ -85,7 +85,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// Makes a store in a directory that is at `path` now and whose lock the caller holds.
+    /// Creates a store in a directory that is at `path` now and whose lock the caller holds.
     public static func make(in directory: FileDescriptor, path: String) throws(StoreError) -> Store {
         let place = StoreDirectory(path: path, absolutePath: path, descriptor: directory, isMade: false)
         return try open(place, try StoreBefore(place), creating: true, start: nil)
@@ -128,8 +128,8 @@ public final class Store: Sendable {
             place, container: try ContainerLayout(place: place).container(), before: before, isForReading: true)
     }
 
-    /// Restricts the store to its owner: makes the directory 0700 and our own files 0600. `container/` keeps its mode, which the
-    /// root of the mount shows.
+    /// Restricts the store to its owner: sets mode 0700 for the directory and 0600 for our own files. `container/` keeps its
+    /// mode, which the root of the mount shows.
     public func makePrivate() throws(StoreError) { try place.makePrivate() }
 
     /// Opens STORE/extents, which has one sidecar for each list of extents too long for an attribute. Throws ENOENT if there is

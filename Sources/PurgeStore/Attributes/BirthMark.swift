@@ -10,7 +10,7 @@ public enum BirthMark {
         return max(1, UInt32(truncatingIfNeeded: birth / 1_000_000))
     }
 
-    /// Returns the mark of a file that was just made. The kernel sets its birth and modification to the same time.
+    /// Returns the mark of a file that was just created. The kernel sets its birth and modification to the same time.
     public static func of(new status: stat) -> UInt32 { of(Instant(status.st_mtim).nanoseconds) }
 
     /// Whether the birth time is known both in the record and for the file.

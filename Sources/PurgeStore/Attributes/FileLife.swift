@@ -2,7 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeSystem
 
-/// When a file in a store was made, written and last used, by the device's clock, as a mount works it out.
+/// When a file in a store was created, written and last used, by the device's clock, as a mount works it out.
 public struct FileLife {
     /// nil if the file system does not keep birth times.
     public let born: Instant?
@@ -33,7 +33,7 @@ public struct FileLife {
     public func lastUse(_ journal: Journal.LastUse?, now: Instant) -> Instant {
         let born = born ?? .distantPast
         // A record with another birth time belongs to an earlier file with this inode number. So does a record older than the
-        // file, where birth times are unknown. In a copy of a store, files may have been used before they were made.
+        // file, where birth times are unknown. In a copy of a store, files may have been used before they were created.
         if let journal, BirthMark.isSame(journal.birth, birth),
             journal.lastUse >= born || BirthMark.isKnown(journal.birth, birth)
         {

@@ -12,7 +12,7 @@ public struct RemovalNote {
 
     let place: StoreDirectory
 
-    /// Makes the note. It survives a power loss once this returns.
+    /// Creates the note. It survives a power loss once this returns.
     public func make() throws(StoreError) {
         do throws(Errno) {
             _ = try place.makeFresh(Self.name)

@@ -69,7 +69,7 @@ enum SettingsDocument {
     /// overflow the thread's stack.
     private static let deepest = 16
 
-    /// Returns how deeply the brackets of a text are nested, without brackets in strings.
+    /// Returns how deeply the brackets of the document are nested, not counting brackets in strings.
     private static func nesting(of text: [UInt8]) -> Int {
         var (depth, deepest, inString, isEscaped) = (0, 0, false, false)
         for byte in text {

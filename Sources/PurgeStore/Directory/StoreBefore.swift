@@ -14,7 +14,7 @@ public struct StoreBefore: Sendable {
     /// Whether there was no store yet.
     var isEmpty: Bool { !names.contains("container") && !names.contains(DeviceFile.name) }
 
-    /// Whether there was a device.json, and so a default protection class that files were made with.
+    /// Whether there was a device.json, and so a default protection class that files were created with.
     public var hasSettings: Bool { names.contains(DeviceFile.name) }
 
     /// Records the state. A prepared store already has every folder of the layout that it can have.

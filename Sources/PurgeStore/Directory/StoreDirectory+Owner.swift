@@ -13,7 +13,7 @@ extension StoreDirectory {
     /// namespace, a quota), the entry is still usable by this process.
     func giveToOwner(_ made: Int32) { Self.give(made, toOwnerOf: descriptor.raw) }
 
-    /// Makes a folder that belongs to the store's owner.
+    /// Creates a folder that belongs to the store's owner.
     func makeFolder(_ name: String, in parent: FileDescriptor, mode: mode_t) throws(Errno) {
         let owner = try owner
         try System.makeDirectory(at: parent.raw, name, mode: mode, for: owner.user, owner.group)

@@ -4,8 +4,8 @@ import PurgeSystem
 extension StoreDirectory {
     static let extentsName = "extents"
 
-    /// Makes the directory 0700 and our own files 0600. A store of another user who lets us use it is left unchanged: only its
-    /// owner decides about its mode.
+    /// Restricts the modes: 0700 for the directory, 0600 for our own files. A store of another user who lets us use it is left
+    /// unchanged: only its owner decides about its mode.
     func makePrivate() throws(StoreError) {
         do throws(Errno) {
             try tighten(".", to: 0o700)

@@ -123,7 +123,7 @@ struct StoreDirectory: Sendable {
         } catch { throw .failed("the store cannot be made", path: path, error) }
     }
 
-    /// Removes a directory that was just made, if it is empty. `path` is absolute and without links.
+    /// Removes a directory that was just created, if it is empty. `path` is absolute and without links.
     static func removeEmpty(_ path: String) {
         do throws(Errno) {
             let parent = try FileDescriptor.openWithoutLinks(path.parentPath.utf8)

@@ -16,7 +16,7 @@ public struct ExtentRecord: Sendable {
     static let inlineLimit = 512
     /// The longest list in bytes: some two million runs, which take eight times as much memory.
     static let sidecarLimit = 4 << 20
-    /// The limit of every file's size in blocks, as on ext4.
+    /// The limit for a file's size in blocks, as on ext4.
     public static let largestBlock: Int64 = 1 << 32
 
     public var runs: ExtentSet
@@ -50,7 +50,7 @@ extension ExtentRecord {
         return bytes
     }
 
-    /// Decodes runs; returns nil for bytes that `encode` cannot have made.
+    /// Decodes runs; returns nil for bytes that `encode` cannot have produced.
     static func decode(_ bytes: some Sequence<UInt8>) -> ExtentSet? {
         var set = ExtentSet()
         var (value, shift, end): (Int64, Int64, Int64) = (0, 0, 0)

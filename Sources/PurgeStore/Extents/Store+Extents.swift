@@ -135,8 +135,8 @@ extension Store {
 
     private static func newSidecarName() -> String { String(UInt64.random(in: 0 ... .max), radix: 36) }
 
-    /// Returns the name, or nil for one that `newSidecarName` cannot have made. Others can write the attribute too, and a name
-    /// with a slash would lead out of the store.
+    /// Returns the name, or nil for one that `newSidecarName` cannot have produced. Others can write the attribute too, and a
+    /// name with a slash would lead out of the store.
     static func sidecarName(_ bytes: some Collection<UInt8>) -> String? {
         let isOurs = bytes.allSatisfy { byte in
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

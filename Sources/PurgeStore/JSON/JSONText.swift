@@ -14,7 +14,7 @@ public enum JSONText {
         }
     }
 
-    /// Decodes a text that `encode` wrote. Throws DecodingError.
+    /// Decodes a string that `encode` wrote. Throws DecodingError.
     public static func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
         try JSONDecoder().decode(type, from: Data(Array(text.utf8)))
     }

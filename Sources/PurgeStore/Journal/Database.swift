@@ -9,7 +9,7 @@ final class Database {
     /// When the current step is aborted, by System.uptime.
     private let deadline = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
 
-    /// The limit of any text or blob. The texts of an event are cut to well below it.
+    /// The size limit for any text or blob. The strings of an event are cut to well below it.
     private static let longestValue: Int32 = 1 << 20
     /// The limit for one step of a statement, 20 s. Only a damaged or malicious journal takes longer.
     private static let stepTime: Int64 = 20_000_000_000

@@ -1,6 +1,6 @@
 extension Journal {
     /// Whether the last mount in the journal did not end with an unmount. If the event of its beginning was dropped, the mount
-    /// did not end if the journal was not closed. The remains of a damaged journal do not tell.
+    /// did not end if the journal was not closed. A damaged journal does not show this.
     public func endsWithinAMount() throws(StoreError) -> Bool {
         if openingFailure != nil || wasDamaged { return false }
         let isWithin = try withDatabase { (database) throws(DatabaseError) -> Bool in

@@ -26,7 +26,7 @@ extension StoreDirectory {
     private func salvageJournal(isForeign: Bool) throws(StoreError) -> String {
         let (name, files) = (JournalSchema.fileName, JournalFiles(self))
         let aside = try nameAside(for: name, isForeign ? .foreign : .damaged)
-        // With these beside it, SQLite could not open the journal to read it.
+        // While these exist, SQLite could not open the journal to read it.
         try keepJournal(as: aside, parts: Self.journalParts.filter { files.oddKind(of: name + $0) != nil })
         if files.hasStrayLog { try keepJournal(as: aside, parts: ["-wal"]) }
         let new = "\(name).new"

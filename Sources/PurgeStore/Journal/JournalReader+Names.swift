@@ -19,10 +19,10 @@ extension JournalReader {
         public var subject: Subject
         /// All types if empty. The database skips events of other types.
         public var types: Set<EventType>
-        /// Only events with a number between these two.
+        /// Limits the events to numbers between these two.
         public var after: Int64
         public var before: Int64
-        /// Only events whose simulated time (`Event.time`) is not earlier, in the same form.
+        /// The earliest simulated time of the events, in the form of `Event.time`.
         public var since: String?
         /// Whether the newest events come first.
         public var isNewestFirst: Bool
@@ -74,7 +74,7 @@ extension JournalReader {
         } ?? []
     }
 
-    /// Returns the paths with events that directly follow a text in byte order (or precede it, with `backwards`), each once.
+    /// Returns the paths with events that directly follow a string in byte order (or precede it, with `backwards`), each once.
     public func paths(
         near text: String, backwards: Bool, limit: Int
     ) throws(StoreError) -> [String] {

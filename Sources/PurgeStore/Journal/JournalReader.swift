@@ -5,13 +5,13 @@ import PurgeModel
 public final class JournalReader {
     /// A filter for events.
     public struct Filter: Hashable, Sendable {
-        /// Only events with a higher sequence number.
+        /// Limits the events to higher sequence numbers.
         public var after: Int64 = 0
         /// All types if empty.
         public var types: Set<EventType> = []
-        /// At most this many events, the oldest ones.
+        /// The maximum number of events; the oldest are returned.
         public var limit: Int?
-        /// Only events whose simulated time (`Event.time`) is not earlier, in the same form.
+        /// The earliest simulated time of the events, in the form of `Event.time`.
         public var since: String?
         public init(after: Int64 = 0, types: Set<EventType> = [], limit: Int? = nil, since: String? = nil) {
             (self.after, self.types, self.limit, self.since) = (after, types, limit, since)

@@ -10,7 +10,7 @@ struct JournalReserve: Sendable {
 
     private let journal: FileDescriptor
 
-    /// Makes the reserve. Fails if the journal cannot be reached.
+    /// Creates the reserve. Fails if the journal cannot be reached.
     init?(_ place: StoreDirectory) {
         do throws(Errno) {
             journal = try place.descriptor.openFile(JournalSchema.fileName, O_RDWR)

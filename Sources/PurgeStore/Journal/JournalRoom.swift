@@ -10,7 +10,7 @@ struct JournalRoom {
     private static let steps = 200
     /// How many steps of 1000 pages return unused pages to the disk in one call.
     private static let returns = 50
-    /// Pages that the trees themselves may take beside a batch.
+    /// Pages that the trees themselves may take in addition to a batch.
     private static let reserve: Int64 = 16
     /// The most bytes of a last use, and about the most of a sample, each with its share of the tree.
     private static let lastUseBytes: Int64 = 40

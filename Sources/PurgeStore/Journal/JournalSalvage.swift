@@ -6,7 +6,7 @@ struct JournalSalvage {
     private let old: Database
     private let new: Database
 
-    /// Makes the journal `new`, which is one complete file when this returns. Returns the number of events copied.
+    /// Creates the journal `new`, which is one complete file when this returns. Returns the number of events copied.
     static func run(from old: DatabasePlace, to new: DatabasePlace) throws(DatabaseError) -> Int64 {
         let target = try JournalSchema.openForWriting(new)
         if let source = opened(old) {
@@ -88,8 +88,8 @@ struct JournalSalvage {
         do { return try SampleRow.sample(row) } catch let error where error.isDamage { return nil }
     }
 
-    /// Returns the event in a row. Returns nil for a row that is not an event, or whose number leaves none for a journal to go on
-    /// with: that row is lost, but the rows after it are not.
+    /// Returns the event in a row. Returns nil for a row that is not an event, or whose number is so high that a journal could
+    /// not continue: that row is lost, but the rows after it are not.
     private func understood(_ row: borrowing Statement) throws(DatabaseError) -> Event? {
         do {
             let event = try EventRow.event(row)
