@@ -3,7 +3,7 @@ import Glibc
 /// An errno value, as the kernel returned it or as a caller will see it.
 public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
     public let code: Int32
-    /// Whether the value is about the simulated device, and so comes from us and not from the kernel.
+    /// Whether the error comes from the simulated device, and not from the kernel.
     private let isOfDevice: Bool
 
     public init(_ code: Int32) { self.init(code, isOfDevice: false) }

@@ -66,7 +66,7 @@ extension FileDescriptor {
         return (folder, resolved)
     }
 
-    /// The kernel's limit of links in one path.
+    /// The kernel's limit on symbolic links in one path.
     private static let mostLinks = 40
 
     private static func root() throws(Errno) -> FileDescriptor { try open("/", System.openPath | O_DIRECTORY) }
@@ -79,8 +79,8 @@ extension FileDescriptor {
         try System.status(link.raw).st_uid == 0 ? keepsNames : keepsNamesOfAll
     }
 
-    /// Opens a file that a user has named for output. Where others can exchange names, root follows no symbolic link, because
-    /// it could lead to any file, which would be truncated.
+    /// Opens an output file that a user named. Where others can exchange names, root follows no symbolic link, because it could
+    /// lead to any file, which would be truncated.
     public static func openOutput(_ path: String, _ flags: Int32) throws(Errno) -> FileDescriptor {
         let flags = flags | O_WRONLY | O_CREAT
         guard System.isRoot, let name = path.pathNames.last, name != ".", name != "..",

@@ -1,8 +1,8 @@
 import CSystemShims
 import Glibc
 
-/// Makes directories where another user can exchange names. mkdir(2) returns no descriptor, so the name may lead to another
-/// directory by the time root opens it.
+/// Creates directories where another user can exchange names. mkdir(2) returns no descriptor, so the name may lead to
+/// another directory by the time root opens it.
 ///
 /// Until root has opened a new directory and found it empty, the directory has a mode that root's other directories hardly
 /// ever have (01700). Where only root can exchange names, no proof is needed: not every file system keeps owners and modes
@@ -11,14 +11,14 @@ public enum NewDirectory {
     /// The directory may not be the one that was made, because its owner or mode differs from the request.
     public static let unproven = Errno(ENOTUNIQ)
 
-    /// Makes a directory that only this user may enter. Throws ESTALE if the name now leads to something else, which is left
+    /// Creates a directory that only this user may enter. Throws ESTALE if the name now leads to something else, which is left
     /// untouched, and `unproven` if that cannot be determined.
     public static func make(_ name: CName, in parent: FileDescriptor) throws(Errno) -> FileDescriptor {
         try create(name, in: parent)
         return try opened(name, in: parent, mark: mark(in: parent))
     }
 
-    /// Makes a directory for a caller that opens it itself and then calls `verify`.
+    /// Creates a directory for a caller that opens it itself and then calls `verify`.
     public static func create(_ name: CName, in parent: FileDescriptor) throws(Errno) {
         try System.makeDirectory(at: parent.raw, name, mode: 0o700 | mark(in: parent))
     }
@@ -30,7 +30,7 @@ public enum NewDirectory {
         }
     }
 
-    /// Makes a directory with a name that begins with `prefix`, and returns its path too.
+    /// Creates a directory with a name that begins with `prefix`, and returns its path too.
     public static func makeTemporary(prefix: String) throws(Errno) -> (path: String, directory: FileDescriptor) {
         let path = try System.makeTemporaryDirectory(prefix: prefix)
         let parent = try FileDescriptor.open(path.parentPath, System.openPath | O_DIRECTORY)
@@ -92,8 +92,8 @@ extension System {
         do throws(Errno) { return try status(ofPath: "/proc/self/ns/user").st_ino == 0xEFFF_FFFD } catch { return true }
     }
 
-    /// Makes a directory that belongs to `owner` from the beginning, where root may make one for others. So no later chown by
-    /// name is needed. If it cannot be made as that user (a user namespace, a quota, a container without CAP_SETPCAP or
+    /// Creates a directory that belongs to `owner` from the beginning, where root may make one for others. So no later chown by
+    /// name is needed. If it cannot be created as that user (a user namespace, a quota, a container without CAP_SETPCAP or
     /// CAP_SETUID), it belongs to the current user.
     public static func makeDirectory(
         at dir: Int32, _ name: CName, mode: mode_t, for owner: uid_t, _ group: gid_t

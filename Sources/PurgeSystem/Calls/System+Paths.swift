@@ -41,7 +41,7 @@ extension System {
         try SystemCall.done(.access) { shim_access(path, mode) }
     }
 
-    /// Makes a directory of mode 0700 with a name of `prefix` and six random characters.
+    /// Creates a directory of mode 0700 with a name of `prefix` and six random characters.
     public static func makeTemporaryDirectory(prefix: String) throws(Errno) -> String {
         var pattern = Array((prefix + "XXXXXX").utf8CString)
         try SystemCall.done(.mkdtemp) { shim_make_temporary_directory(&pattern) }

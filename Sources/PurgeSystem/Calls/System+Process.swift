@@ -185,7 +185,7 @@ extension System {
 
 extension System {
     /// Makes a crash of this process (a trap, SIGSEGV, SIGBUS) report on standard error and in a file at `path`. The file is
-    /// made only then, and belongs to `owner`. Must be called before any thread is started.
+    /// created only then, and belongs to `owner`. Must be called before any thread is started.
     public static func leaveLastWords(at path: String, owner: uid_t) throws(Errno) {
         try SystemCall.done(.sigaction) { shim_leave_last_words(path, owner) }
     }
@@ -193,11 +193,11 @@ extension System {
 
 // Descriptors between processes.
 extension System {
-    /// Makes an empty file in memory. Its name shows only in /proc, as `/memfd:NAME (deleted)`.
+    /// Creates an empty file in memory. Its name shows only in /proc, as `/memfd:NAME (deleted)`.
     public static func makeMemoryFile(_ name: String) throws(Errno) -> FileDescriptor {
         FileDescriptor(adopting: try SystemCall.run(.memfdCreate) { shim_memory_file(name) })
     }
-    /// Makes a pair of connected sockets, both closed on exec.
+    /// Creates a pair of connected sockets, both closed on exec.
     public static func makeConnection() throws(Errno) -> (FileDescriptor, FileDescriptor) {
         var ends: [Int32] = [-1, -1]
         try SystemCall.done(.socketpair) { shim_socketpair(&ends) }
@@ -211,7 +211,7 @@ extension System {
     public static func waitWritable(_ fd: Int32, milliseconds: Int32) throws(Errno) -> Bool {
         try SystemCall.wait(.poll, milliseconds: milliseconds) { shim_poll_out(fd, $0) } > 0
     }
-    /// Waits without a time limit for a change of a file in /proc that reports changes by POLLPRI.
+    /// Waits without a time limit for a change to a file in /proc that reports changes by POLLPRI.
     public static func waitForChange(of fd: Int32) throws(Errno) {
         _ = try SystemCall.wait(.poll, milliseconds: -1) { shim_poll_priority(fd, $0) }
     }

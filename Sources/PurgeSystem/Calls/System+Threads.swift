@@ -6,7 +6,7 @@ extension System {
     public static func lockExclusively(_ fd: Int32) throws(Errno) {
         try SystemCall.done(.flock) { shim_flock(fd, LOCK_EX | LOCK_NB) }
     }
-    /// Takes the lock together with any other shared holders, but never beside an exclusive one.
+    /// Takes the lock together with any other shared holders, but never together with an exclusive one.
     public static func lockShared(_ fd: Int32) throws(Errno) {
         try SystemCall.done(.flock) { shim_flock(fd, LOCK_SH | LOCK_NB) }
     }

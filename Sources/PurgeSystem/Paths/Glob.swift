@@ -11,7 +11,7 @@ public struct Glob: Sendable {
         fnmatch(pattern, path.map { CChar(bitPattern: $0) } + [0], 0) == 0
     }
 
-    /// Returns whether a text contains a character that is special to fnmatch(3).
+    /// Returns whether a string contains a character that is special to fnmatch(3).
     public static func isPattern(_ text: String) -> Bool { text.utf8.contains(where: isSpecial) }
 
     /// Returns the only path that a pattern can match, or nil if there may be others.

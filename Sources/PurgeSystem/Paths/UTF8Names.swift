@@ -1,6 +1,6 @@
 import CSystemShims
 
-/// Makes the C library read names as UTF-8, on one thread and for one call. Otherwise it takes them as bytes.
+/// Makes the C library read names as UTF-8, on one thread and for one call. Otherwise it treats them as bytes.
 public final class UTF8Names {
     private let locale: UnsafeMutableRawPointer?
 

@@ -54,7 +54,7 @@ public final class Gate: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// Returns when the generation is no longer `seen`.
+    /// Waits until the generation is no longer `seen`.
     public func wait(while seen: UInt64) {
         pthread_mutex_lock(mutex)
         waiting += 1
