@@ -147,7 +147,8 @@ struct NameHistory {
         return next.map { !Self.areOneStep(arrival, $0) } ?? true
     }
 
-    /// Returns true if the present entry is newer than the moves. If only folders were moved, it need not have been in them.
+    /// Returns true if the present entry is newer than the moves. Applies only if all moves were of folders, since the entry
+    /// may not have been in them.
     private func isNewer(_ place: String, than moves: [NameMove]) -> Bool {
         guard moves.allSatisfy({ $0.folder != nil }), let moved = moves.first?.event.realTime, let since = since(place)
         else { return false }

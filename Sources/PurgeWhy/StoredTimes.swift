@@ -3,7 +3,8 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// The times at which a file in a store was made and written, by the host's clock: the device's clock does not touch the store.
+/// The times at which a file in a store was created and written, by the host's clock: the device's clock does not touch the
+/// store.
 enum StoredTimes {
     /// Returns a time at which the file already existed, or nil if unknown. The earlier of birth time and mtime counts: a copy of
     /// a store made by another program has later birth times, and an unpacked file has an earlier mtime.

@@ -112,7 +112,7 @@ extension WhyText {
     /// True if only ancestor folders were renamed.
     private var isOfFolder: Bool { report.moves?.allSatisfy { $0.folder != nil } ?? false }
 
-    /// Describes the destination of a moved file that may not be there any more.
+    /// Describes the destination of a moved file that may no longer be there.
     private var whereabouts: [String] {
         let place = WhyWords.path(report.place ?? "")
         if report.isFollowed == false { return ["It was renamed again after that, which has not been followed."] }
