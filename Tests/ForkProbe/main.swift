@@ -61,7 +61,7 @@ func makeGlobal() -> Bool {
     return made == 1
 }
 
-// Use a Mutex and initialize a global on this thread before the copy is made.
+// Use a Mutex and initialize a global on this thread before the copy is created.
 Mutex(0).withLock { $0 += Globals.earlier }
 let isMutex = CommandLine.arguments.last == "mutex"
 let passed = open("/dev/null", O_RDONLY)

@@ -83,7 +83,7 @@ def paragraphs(text):
 
 
 def strings(source, is_test):
-    """Strings of three words and more; of tests only their display texts."""
+    """Yields strings of at least three words; in tests, only display texts."""
     for line, start, text in source.strings:
         if len(text.split()) > 2 and (not is_test or DISPLAY_TEXT.search(source.text[:start])):
             yield line, " ".join(text.split())
@@ -97,6 +97,6 @@ def sentences(path, line, block):
 
 
 def listed(tree):
-    """A line for each sentence that has one of the turns."""
+    """Yields a line for each sentence with one of the counted phrases."""
     for _, found in bodies(tree).values():
         yield from (f"{each.place}: {each.text}" for each in found if any(each.turns))

@@ -166,7 +166,7 @@ class Parser:
             self.step()
 
     def ends_here(self):
-        """Returns whether the declaration ends at this line end instead of continuing in the next line."""
+        """Returns whether the declaration ends at this line end instead of continuing on the next line."""
         return self.word(-1) not in (",", "=") and self.word_below() in BEGINS | {"}", "@", "#", ""}
 
     def type(self, owner, is_private):

@@ -117,7 +117,7 @@ struct CleaningListTests {
             "<array><dict><key>Class</key><string/><key>Selectors</key><array><string>s</string></array></dict></array>",
             "task 1: the name of a class or a selector is empty"
         ),
-        // The environment of a command ends a text at a zero byte, so the command would see another method.
+        // The environment of a command ends a value at a zero byte, so the command would see another method.
         (
             "<dict><key>Class</key><string>C</string><key>Selectors</key><array><string>s&#0;x</string></array></dict>",
             "task 1: the name of a class or a selector is empty, or has a zero byte in it"

@@ -3,7 +3,7 @@ import PurgeSystem
 @testable import PurgeCommandLine
 @testable import PurgeCommands
 
-/// An in-process call of the program, with its captured output.
+/// An in-process run of the program, with its captured output.
 struct Session {
     private(set) var status: Int32 = 0
     private(set) var output = ""

@@ -21,7 +21,7 @@ struct PageWaiterTests {
         return waiter.file(named: name)?.inode
     }
 
-    /// The last look-up makes the kernel forget the name, and finds nothing.
+    /// The last lookup makes the kernel forget the name, and finds nothing.
     @Test func aFileHasANameAsLongAsItIsOpened() throws {
         try withWaiter { waiter, nodes in
             let seen = Mutex<[UInt64?]>([])

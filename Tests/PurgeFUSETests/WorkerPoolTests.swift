@@ -111,7 +111,7 @@ struct WorkerPoolTests {
         expectOnceEach(requests, 0..<3)
     }
 
-    /// Requests beyond the limit of threads wait, and none is lost.
+    /// Requests beyond the thread limit wait, and none is lost.
     @Test func moreSlowOnesThanThreads() throws {
         let barrier = Barrier()
         let requests = FakeRequests(slow: { _ in true }, service: { _ in barrier.pass() })

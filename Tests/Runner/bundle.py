@@ -19,7 +19,7 @@ def own_mounts():
     """Returns a command that gives each process a mount namespace of its own.
 
     Tests make namespaces too. Each of these would copy the mounts of the other processes and keep them alive, so that a
-    file system would go on writing to its disk after its unmount.
+    file system would keep writing to its disk after its unmount.
     """
     return ["unshare", "--mount", "--propagation", "private"] if os.geteuid() == 0 else []
 

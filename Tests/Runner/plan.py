@@ -17,7 +17,7 @@ class Unit:
     title: str
     tests: list
     seconds: float
-    # Suites or single tests, from whose names the regular expressions for `--filter` are made.
+    # Suites or single tests, from whose names the regular expressions for `--filter` are built.
     names: list = field(default_factory=list)
     # Tests of these suites that belong to another unit.
     without: list = field(default_factory=list)

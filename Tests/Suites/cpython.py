@@ -11,7 +11,7 @@ PYTHON = "/usr/bin/python3.11"
 LIBRARY = "/usr/lib/python3.11/test"
 MODULES = ["test_os", "test_posix", "test_shutil", "test_tempfile", "test_mmap", "test_pathlib", "test_zipfile",
            "test_tarfile", "test_sqlite3", "test_dbm", "test_mailbox", "test_largefile", "test_fcntl", "test_glob"]
-# Kept between runs, beside other build products.
+# Kept between runs, with the other build products.
 CACHE = os.path.normpath(os.path.join(HERE, "../../.build/suites"))
 
 

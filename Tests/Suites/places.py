@@ -110,7 +110,7 @@ class MountedPlace(Place):
         self.store = os.path.join(scratch.root, suite, "mount", "store")
         self.point = scratch.folder(suite, "mount", "point")
         self.log = os.path.join(self.outside, "daemon.log")
-        #: The daemon's limit of descriptors; None stands for the limit of this process.
+        #: The daemon's descriptor limit; None stands for the limit of this process.
         self.descriptors = descriptors
         self.environment = {**os.environ, **(environment or {})}
         self.end = Result("was never unmounted")

@@ -62,7 +62,8 @@ func expectSavesWhileLocked(in documents: URL, _ home: URL) throws {
     let before = try FileManager.default.contentsOfDirectory(atPath: documents.path).count
     try Data("lock".utf8).write(to: control.appendingPathComponent("device.state"))
     try Data("+10s".utf8).write(to: control.appendingPathComponent("device.clock"))
-    // A background download can be saved. A file of class complete cannot be made now, and none may be left without a class.
+    // A background download can be saved. A file of class complete cannot be created now, and none may be left without a
+    // class.
     let saved = documents.appendingPathComponent("download")
     try Data(count: 10).write(to: saved, options: .completeFileProtectionUnlessOpen)
     let secret = documents.appendingPathComponent("secret")

@@ -72,7 +72,7 @@ func expectLinksKeepTheirClass(in documents: URL) throws {
     expect("their data", [try Data(contentsOf: link).count, try Data(contentsOf: file).count], [30, 20])
 }
 
-/// While locked, a folder can be made with any class, because it has no data; a file of class complete cannot.
+/// While locked, a folder can be created with any class, because it has no data; a file of class complete cannot.
 func expectFoldersWhileLocked(in documents: URL, _ home: URL) throws {
     let folder = documents.appendingPathComponent("locked/in")
     let attributes: [FileAttributeKey: Any] = [
