@@ -112,7 +112,7 @@ extension Mounts {
             }
         }
 
-        /// Attributes move with a file and charge nothing.
+        /// Attributes move with a file and are not charged.
         @Test func attributesMoveWithTheFile() throws {
             try withFile { mount, file in
                 try Attributes.set(file, Self.item, "x")

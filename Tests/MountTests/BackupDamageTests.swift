@@ -124,7 +124,7 @@ extension Mounts {
             }
         }
 
-        /// A restore can also be killed while it removes leftovers, with deep folders moved up for that. The next one succeeds.
+        /// A killed restore may itself have been removing leftovers, after it moved deep folders up. The next one succeeds.
         @Test func killedWhileRemovingWhatAKilledOneHasLeft() throws {
             try withBackup(files: 10) { place in
                 let hidden = "\(place)/.restored.unfinished-restore"

@@ -30,7 +30,7 @@ extension Mounts {
                 .split(separator: "\n").map(String.init)
         }
 
-        /// A restored container equals the original except for the entries left out, whichever way the backup was made.
+        /// A restored container equals the original except for the entries left out, whichever way the backup was created.
         @Test(arguments: [true, false], [true, false]) func roundTrip(mounted: Bool, streamed: Bool) throws {
             try withMount(["--total", "16G", "--others", "1G", "--protection", "none"]) { mount in
                 try fill(mount.root, files: 2000)

@@ -9,7 +9,7 @@ extension Mounts {
     @Suite struct BehaviourTests {
         private static let folder = "Library/Caches/d"
 
-        /// Makes a folder with these attributes and ten files of 8 KiB, and returns their names.
+        /// Creates a folder with these attributes and ten files of 8 KiB, and returns their names.
         private func makeFolder(_ mount: TestMount, _ attributes: [String] = ["purgeTombstone"]) throws -> [String] {
             try mount.makeDirectory(Self.folder)
             for attribute in attributes { try Attributes.mark(mount.path(Self.folder), attribute, "1") }

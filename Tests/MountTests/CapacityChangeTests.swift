@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A change of total, others or others.purgeable purges until it fits (docs/RULES.md, What sets off a purge).
+    /// A change to total, others or others.purgeable purges until it fits (docs/RULES.md, What sets off a purge).
     @Suite struct CapacityChangeTests {
         private func makeFiles(_ mount: TestMount) throws {
             try mount.turnThresholdsOff()

@@ -64,7 +64,7 @@ extension Mounts {
             }
         }
 
-        /// A hook unmounts the container. Files then at the mount point, or mounted there instead, are not the app's.
+        /// A hook unmounts the container. Files that are then at the mount point, or mounted there, do not belong to the app.
         @Test func aHookThatUnmounts() throws {
             try CleanTests.withContainer(mounted: true) { mount, target in
                 let list = try CleanTests.list([["Class": "A", "Selectors": ["s"]], ["Path": "tmp"]], for: mount)

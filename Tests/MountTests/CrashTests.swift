@@ -53,7 +53,7 @@ extension Mounts {
             }
         }
 
-        /// A mount must not restore unlinked files, since no name or descriptor refers to them any more.
+        /// A mount must not restore unlinked files, since no name or descriptor refers to them.
         @Test func unlinkedFilesAreGivenBack() throws {
             try withMount { mount in
                 let file = try OpenFile(mount.path("Documents/unlinked"))

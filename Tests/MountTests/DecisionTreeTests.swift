@@ -25,7 +25,7 @@ extension Mounts {
             try mount.write("+10s", to: "device.clock")
         }
 
-        /// Makes a file that cannot be read while the device is locked.
+        /// Creates a file that cannot be read while the device is locked.
         private func makeComplete(_ mount: TestMount, _ path: String) throws {
             try mount.make(path, size: 100)
             try Attributes.mark(mount.path(path), "fileProtection", "complete")

@@ -70,11 +70,11 @@ extension Mounts {
         }
 
         private enum Moment {
-            /// After a delay in microseconds.
+            /// Kills after a delay in microseconds.
             case after(UInt32)
             /// Once device.json has the mark of the command.
             case onceMarked
-            /// At the given unlinkat(2) in tmp/d0, under strace.
+            /// Kills at the given unlinkat(2) in tmp/d0, under strace.
             case atRemoval(Int)
         }
 

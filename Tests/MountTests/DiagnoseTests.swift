@@ -167,7 +167,7 @@ extension Mounts {
             }
         }
 
-        /// Folders nested much deeper than the limit of open files.
+        /// Folders nested much deeper than the limit on open files.
         @Test func deepFolders() throws {
             try withMount { mount in
                 let script = """
@@ -203,7 +203,7 @@ extension Mounts {
                 let places = [mount.root, mount.store]
                 for place in places { #expect(try lines(report("--all", place)) == refused) }
                 try mount.write("0", to: "storage.others")
-                // At least a second after the refusal.
+                // Waits at least a second after the refusal.
                 let after = System.now() + 1_100_000_000
                 try eventually("a later second") { System.now() > after }
                 try Program.run("cp", "-p", source, mount.path("Documents/letter")).succeeded()

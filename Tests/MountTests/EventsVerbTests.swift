@@ -16,7 +16,7 @@ extension Mounts {
             try mount.write("tmp", to: "storage.reclaim")
         }
 
-        /// `--since` goes by the device's clock, in a mount and in a store.
+        /// `--since` uses the device's clock, in a mount and in a store.
         @Test func since() throws {
             try withMount { mount in
                 try purge(mount, "old")

@@ -5,7 +5,7 @@ import Testing
 extension Mounts {
     /// RLIMIT_FSIZE inherited from the shell that starts purgefs.
     @Suite struct FileSizeLimitTests {
-        /// A write past the daemon's limit fails with EFBIG. The daemon goes on.
+        /// A write past the daemon's limit fails with EFBIG. The daemon continues.
         @Test func aWritePastTheLimitOfTheDaemon() throws {
             try Scratch.with("limit") { scratch in
                 let (binary, place) = (PurgefsBinary.path, scratch.path)

@@ -12,7 +12,7 @@ extension Mounts {
         }
 
         /// Size 0 stops recording except for the unmount of a mount that the journal has already. The setting is kept, and the
-        /// stream goes on.
+        /// stream continues.
         @Test func noEvents() throws {
             try withMount { mount in
                 try PurgefsBinary.run("set", mount.root, "journal.size=0", "journal.age=30d").succeeded()

@@ -34,8 +34,7 @@ extension Mounts {
             }
         }
 
-        /// Makes the mounted container `app`, the unmounted `other.store`, a damaged store, and other files to name as
-        /// operands.
+        /// Creates the mounted container `app`, the unmounted `other.store`, a damaged store, and other files to name as operands.
         private static func prepare(_ shell: UserShell) throws {
             let script = """
                 mkdir app empty full && echo precious > letter && echo precious > full/letter && ln -s nowhere dangling

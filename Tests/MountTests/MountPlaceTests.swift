@@ -82,7 +82,7 @@ extension Mounts {
             #expect(place.hasPrefix("/tmp/purgefs-run."), "\(place)")
         }
 
-        /// A /run in which nothing can be made, as in a system container, or in which everybody can write, is not used.
+        /// A /run in which nothing can be created, as in a system container, or in which everybody can write, is not used.
         @Test(arguments: [
             ["unshare", "-m", "sh", "-c", "mount -t tmpfs -o ro x /run && \"$@\"", "sh"],
             ["unshare", "-m", "sh", "-c", "mount -t tmpfs -o nr_inodes=3 x /run && \"$@\" && ls -A /run", "sh"],

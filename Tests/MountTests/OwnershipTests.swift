@@ -135,7 +135,7 @@ extension Mounts {
             }
         }
 
-        /// Changes of the device and of the app work although the daemon may not read or write some folders.
+        /// Changes to the device and to the app work although the daemon may not read or write some folders.
         @Test func anOrdinaryUsersDevice() throws {
             let outcome = try inAUsersMount(
                 """

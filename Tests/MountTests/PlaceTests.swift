@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Places of stores and mount points. A forbidden place is refused before anything is made.
+    /// Places of stores and mount points. A forbidden place is refused before anything is created.
     @Suite struct PlaceTests {
         /// Runs `body` with a store `outer` that is mounted at `app`. Beside them are an empty directory `free`, a link
         /// to the container, and bind mounts of parts of the store and of the mount.

@@ -23,7 +23,7 @@ extension Mounts {
                         try mount.make(path, size: worker == 0 ? 1 << 20 : 64 << 10)
                     }
                 }
-                // Returns when the purges of the policy are over.
+                // Waits until the purges of the policy are over.
                 try mount.write("check", to: "storage.policies")
                 let left = try Files.names(in: mount.path("Library/Caches/feed")).compactMap { Int($0) }.sorted()
                 #expect((1..<10).contains(left.count) && left == Array(30 - left.count..<30))

@@ -42,7 +42,7 @@ extension Mounts {
             }
         }
 
-        /// Writes change the level as changes of others do.
+        /// Writes change the level as changes to others do.
         @Test func levelsFollowWrites() throws {
             try withThresholds { mount in
                 let file = try OpenFile(mount.path("Documents/f"))
@@ -130,7 +130,7 @@ extension Mounts {
             }
         }
 
-        /// Pressure purges others.purgeable too. A change of the device returns after that purge.
+        /// Pressure purges others.purgeable too. A change to the device returns after that purge.
         @Test func aChangeReturnsWhenPressureIsOver() throws {
             try withThresholds { mount in
                 for number in 0..<4 { try mount.make("tmp/f\(number)", size: 1 << 20) }

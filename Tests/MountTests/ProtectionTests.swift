@@ -213,7 +213,7 @@ extension Mounts {
             }
         }
 
-        /// `locking` ends after its ten seconds without a command. A read after the state is `locked` is refused.
+        /// `locking` ends after its ten seconds without a command. Once the state is `locked`, reads are refused.
         @Test func lockingEndsByItself() throws {
             try withMount { mount in
                 try mount.make("Documents/f", size: 64 << 10)
@@ -228,7 +228,7 @@ extension Mounts {
             }
         }
 
-        /// The daemon is killed while its thread that drops pages waits for requests, which nobody serves any more.
+        /// The daemon is killed while its thread that drops pages waits for requests, which are no longer served.
         @Test func killedWhileLocking() throws {
             try withMount(["--total", "1G"], deadline: 240, mounted: false) { mount in
                 var random = SeededGenerator(seed: 1)

@@ -140,7 +140,7 @@ extension Mounts {
             }
         }
 
-        /// Purging goes by the place and the mark that a file has at the moment of the purge.
+        /// Purging depends on the place and the mark that a file has at the moment of the purge.
         @Test func placeAndMarkOfTheMoment() throws {
             try withMount { mount in
                 for name in ["a", "b", "c", "d"] { try mount.make("Documents/\(name)", size: 4096) }

@@ -75,8 +75,8 @@ extension Mounts {
             }
         }
 
-        /// The larger one of two files that were used at the same moment goes first; equal sizes go by path. No two
-        /// calls happen at the same moment, so the test changes the journal.
+        /// The larger one of two files that were used at the same moment goes first; equal sizes are ordered by path. No two calls
+        /// happen at the same moment, so the test changes the journal.
         @Test func largerThenPath() throws {
             try withMount { mount in
                 try mount.makeDirectory("Library/Caches/q")

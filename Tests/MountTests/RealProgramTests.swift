@@ -24,7 +24,7 @@ extension Mounts {
                 status: outcome.status, output: hiding(directory, outcome.output + outcome.errors), listing: listing)
         }
 
-        /// Returns the lines that only one of the two texts has.
+        /// Returns the lines that only one of the two outputs has.
         private func changes(_ found: String, _ expected: String) -> [String] {
             let difference = found.split(separator: "\n").difference(from: expected.split(separator: "\n"))
             return difference.map { change in
@@ -66,7 +66,7 @@ extension Mounts {
             }
         }
 
-        /// Makes a repository of thousands of objects, packed and loose, with links and modes.
+        /// Creates a repository of thousands of objects, packed and loose, with links and modes.
         static let makeRepository = """
             git init -q -b main repository && cd repository && git config user.name T && git config user.email t@t &&
             git config gc.auto 0 && mkdir -p a/b c && ln -s ../a c/link &&
@@ -118,7 +118,7 @@ extension Mounts {
             try compare(script)
         }
 
-        /// Makes folders, modes, links of both kinds, holes, a fifo, attributes and odd names.
+        /// Creates folders, modes, links of both kinds, holes, a fifo, attributes and odd names.
         static let makeTree = """
             mkdir -p tree/deep/er 'tree/with blank' tree/empty && cd tree && seq 1 50000 > numbers && echo x > deep/er/x &&
             ln numbers deep/hard && ln -s ../numbers deep/soft && ln -s nowhere dangling && mkfifo fifo &&

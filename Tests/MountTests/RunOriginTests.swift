@@ -8,8 +8,8 @@ extension Mounts {
     @Suite struct RunOriginTests {
         private static let tree = "\(DocumentedExample.root)/Tests/MountTests/Programs/tree.py"
 
-        /// Makes everything that a container can have: names, kinds, marks, holes, blocks past the end, times and an
-        /// order of uses.
+        /// Creates everything that a container can have: names, kinds, marks, holes, blocks past the end, times and an order of
+        /// uses.
         private static let preparation = """
             cd ~ && umask 022
             for n in 3 1 2; do head -c 50000 /dev/urandom > Library/Caches/c$n; sleep 0.02; done
@@ -336,7 +336,7 @@ extension Mounts {
                     #expect(!Files.exists(store))
                     if signal == SIGTERM { #expect(try Files.names(in: scratch.path) == ["seed", "tmp"]) }
                 }
-                // The next run that makes the same store removes the remains of a killed copy.
+                // The next run that creates the same store removes the leftovers of a killed copy.
                 try Program.run(
                     PurgefsBinary.path, "run", "--quiet", "--store", store, "--seed", seed, "--", "sh", "-c",
                     "test $(ls ~ | wc -l) = 20003"

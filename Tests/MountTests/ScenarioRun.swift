@@ -10,7 +10,7 @@ struct ScenarioRun {
 
     init(_ scenario: PurgeScenario, _ mount: TestMount) { (self.scenario, self.mount) = (scenario, mount) }
 
-    /// Makes the scenario's files and its demand, unmounts, and compares the purged files.
+    /// Creates the scenario's files and its demand, unmounts, and compares the purged files.
     func check() throws {
         try mount.turnThresholdsOff()
         var open = try ScenarioFiles(scenario).make(on: mount)
@@ -28,7 +28,7 @@ struct ScenarioRun {
         #expect(gone == scenario.gone)
     }
 
-    /// Makes the demand, and returns the file that stays open, if there is one.
+    /// Raises the demand, and returns the file that stays open, if there is one.
     private func demand() throws -> [OpenFile] {
         switch scenario.demand {
         case .room(let blocks):
@@ -61,7 +61,7 @@ struct ScenarioRun {
     }
 }
 
-/// Makes the files of a scenario on a mount. It advances the clock between them, so that creations and last uses are as
+/// Creates the files of a scenario on a mount. It advances the clock between them, so that creations and last uses are as
 /// long ago as the scenario says.
 struct ScenarioFiles {
     private let scenario: PurgeScenario
@@ -71,7 +71,7 @@ struct ScenarioFiles {
         case make(PurgeScenario.File), use(PurgeScenario.File)
     }
 
-    /// Makes folders, files and settings, and returns the files that stay open.
+    /// Creates folders, files and settings, and returns the files that stay open.
     func make(on mount: TestMount) throws -> [OpenFile] {
         for directory in scenario.directories { try mount.makeDirectory(directory) }
         for folder in scenario.folders {

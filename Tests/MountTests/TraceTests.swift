@@ -57,7 +57,7 @@ extension Mounts {
             }
         }
 
-        /// After SIGUSR1, the log has the requests that programs wait for, as in a mount that hangs.
+        /// SIGUSR1 logs the requests that programs are waiting for, which shows why a mount hangs.
         @Test func aRequestThatWaits() throws {
             try withMount(["--total", "64M", "--trace=data"]) { mount in
                 let reader = try Program.start(["cat", mount.control("events")])

@@ -1,4 +1,4 @@
-"""Runs calls on a file that purge, beside a partner that renames over the file, renames it, unlinks it or links to it. Each
+"""Runs calls on a file that purge, while a partner renames over the file, renames it, unlinks it or links to it. Each
 partner holds the directory of the victims and waits for the file.
 
 deadlock.py MOUNT PARTNER CALL ROUNDS: prints the number of answers sent before the purge was announced. If there were none, it

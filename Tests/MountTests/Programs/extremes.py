@@ -286,7 +286,7 @@ class Sweep:
 
 
 def numbers(*units):
-    """Returns texts that are or look like numbers."""
+    """Returns strings that are or look like numbers."""
     plain = [b"0", b"-0", b"-1", b"1", b"00000000000000000000000001", b"1e9", b"0x10", b"1.5", b"", b" 1", b"1 ", b"\xff",
              b"1\0", b"9" * 20, b"9" * 300]
     for power in (12, 31, 32, 44, 60, 62, 63, 64):

@@ -248,7 +248,7 @@ class Hostile:
     def noise(self, most):
         return self.random.randbytes(self.random.randint(0, most))
 
-    # Changes of attributes.
+    # Changes to attributes.
     def record(self):
         up = self.random.choice([
             b"s../../outside/canary", b"s" + os.fsencode(os.path.join(place, "outside", "canary")), b"s..", b"s.", b"s",
@@ -284,7 +284,7 @@ class Hostile:
         for index in range(300):
             os.setxattr(target, ("user." + str(index)).ljust(245, "n"), b"")
 
-    # Changes of sidecars.
+    # Changes to sidecars.
     def sidecar(self):
         folder = self.path("extents")
         path = os.path.join(folder, self.random.choice(os.listdir(folder)))
@@ -345,7 +345,7 @@ class Hostile:
             with open(path, "wb"):
                 pass
 
-    # Changes of device.json.
+    # Changes to device.json.
     def settings(self):
         path = self.path("device.json")
         if is_odd(path):
@@ -386,7 +386,7 @@ class Hostile:
         for name in ("device.json.new", "device.json.damaged-1", "journal.sqlite.new", "journal.sqlite.damaged-1"):
             self.replace(self.path(name))
 
-    # Changes of the journal.
+    # Changes to the journal.
     def journal(self):
         import sqlite3
         path = self.path("journal.sqlite")
@@ -428,7 +428,7 @@ class Hostile:
                 database.executescript(self.random.choice(statements))
             database.close()
 
-    # Changes of the container's entries.
+    # Changes to the container's entries.
     def entry(self):
         self.replace(self.random.choice([self.a_file(), self.a_folder()]))
 

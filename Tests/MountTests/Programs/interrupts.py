@@ -62,7 +62,7 @@ class Attempt:
             os.dup2(output, 1)
             os.dup2(output, 2)
             name, value = self.token.split("=")
-            # Swift's own handler of SIGQUIT prints a backtrace and lets the program go on.
+            # Swift's own handler of SIGQUIT prints a backtrace and lets the program continue.
             own = {"TMPDIR": self.temporary, "SWIFT_BACKTRACE": "enable=no", name: value}
             os.execve(BINARY, ["purgefs"] + self.words, os.environ | own)
         os.close(child_end)

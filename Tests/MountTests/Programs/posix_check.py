@@ -13,7 +13,7 @@ import stat
 import time
 
 CHECKS = {}
-# Two users without privileges, and two groups. None of them needs a name.
+# Two unprivileged users and two groups. None of them needs an account.
 ALICE, BOB, STAFF, CREW = 65001, 65002, 65101, 65102
 
 

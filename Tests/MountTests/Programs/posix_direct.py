@@ -1,4 +1,4 @@
-"""O_DIRECT: alignment, the end of the file, use beside buffered descriptors, appending, and asynchronous I/O."""
+"""O_DIRECT: alignment, the end of the file, use alongside buffered descriptors, appending, and asynchronous I/O."""
 import ctypes
 import fcntl
 import mmap

@@ -165,7 +165,7 @@ def descend(part, count):
 
 @check
 def name_very_deep_paths():
-    """A directory 60 KB deep can be made, read and removed, although no path can name it."""
+    """A directory 60 KB deep can be created, read and removed, although no path can name it."""
     top = os.open(".", os.O_RDONLY)
     descend("d" * 255, 240)
     put("f", b"deep")

@@ -20,7 +20,7 @@ def xattr_create_and_replace():
 
 @check
 def xattr_values():
-    """Values may be empty, long, or contain zeros and any other bytes. Each can replace each other."""
+    """Values may be empty, long, or contain zeros and any other bytes. Any value can replace any other."""
     put("f")
     values = [b"", b"\0", b"a\0b", bytes(range(256)), b"x" * 1000, b"y" * 3000, b"z"]
     result = []

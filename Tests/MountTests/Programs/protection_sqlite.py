@@ -3,7 +3,7 @@
     protection_sqlite.py MOUNT
 
 A process writes to a database in a folder of class complete or completeUnlessOpen. The device is locked in the middle of its
-transaction, and the process makes one more attempt. After the unlock it goes on. Each line of the output has the class, the
+transaction, and the process makes one more attempt. After the unlock it continues. Each line of the output has the class, the
 journal mode, the attempt, its outcome while locked, and its outcome after the unlock. Then come the findings of a new process:
 the result of integrity_check, and how many of the 1000 committed and 1 uncommitted rows there are.
 """

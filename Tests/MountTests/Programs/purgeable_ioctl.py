@@ -1,4 +1,4 @@
-"""Sets and reads isPurgeable by the ioctls of APFS and by the attribute: python3 purgeable_ioctl.py CONTAINER"""
+"""Sets and reads isPurgeable with the ioctls of APFS and with the attribute: python3 purgeable_ioctl.py CONTAINER"""
 import ctypes
 import errno
 import fcntl
@@ -77,7 +77,7 @@ for bits in [0x200, 0x10600, 0x100, 0x20000, 1 << 63, (1 << 64) - 1]:
 os.removexattr(path, KEY)
 expect("removed", read(fd), 0)
 
-# Other ioctls and other files.
+# Other ioctl numbers, folders and control files give ENOTTY.
 for number in [0x5401, 0xC0084A45, 0x4A44, 0xC0044A44, 0x80086601]:
     try:
         fcntl.ioctl(fd, number, bytearray(64))

@@ -1,4 +1,4 @@
-"""Makes writes that are refused while the device is locked, beside stores to the same page of a mapping.
+"""Makes writes that the locked device refuses, while a mapping stores to the same page.
 
 refused_write.py MOUNT FILE: ends once some stores got through before the kernel had dropped the page, and prints their number.
 The kernel makes the accesses to the mapping, so a refused one is EFAULT and not SIGBUS."""

@@ -1,4 +1,4 @@
-"""Runs pwrite(2) beside stores through a shared mapping into the same pages.
+"""Runs pwrite(2) while a shared mapping stores into the same pages.
 
     shared_pages.py DIRECTORY ROUNDS readwrite|writeonly|passed
 
