@@ -96,7 +96,7 @@ struct EntryReaderTests {
         }
     }
 
-    /// Gives `body` a file with a page that was changed through a mapping and is not written back yet. Further changes of the
+    /// Gives `body` a file with a page that was changed through a mapping and is not written back yet. Further changes to the
     /// page do not update the modification time.
     private func withMapping(
         size: Int, _ body: (SampleContainer, UnsafeMutableRawPointer) throws -> Void

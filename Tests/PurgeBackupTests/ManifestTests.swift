@@ -71,7 +71,7 @@ struct ManifestTests {
         #expect(same.first?.runs?.count == 10_000)
     }
 
-    /// These texts are written to a journal and a terminal.
+    /// These strings are written to a journal and a terminal.
     @Test(arguments: [
         ("2026-11-22T12:00:00.000Z", "C"), ("2026-11-22T12:00:00.000Z", "64D2D0B7-3CC8-46A4-8F77-4F2C0B6C3E1\u{1B}"),
         ("now", uuid), ("\u{1B}[31m2026-11-22T12:00:0", uuid), ("2026-11-22T12:00:00.000Z\n", uuid),

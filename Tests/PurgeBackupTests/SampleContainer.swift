@@ -53,7 +53,7 @@ final class KeptData: EntrySink {
     private(set) var bytes: [UInt8] = []
     private let onData: () -> Void
 
-    /// Makes a sink that calls `onData` before each piece of data.
+    /// Creates a sink that calls `onData` before each piece of data.
     init(onData: @escaping () -> Void = {}) { self.onData = onData }
 
     func begin(_ record: EntryRecord) { records.append(record) }

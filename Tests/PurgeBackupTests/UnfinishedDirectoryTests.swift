@@ -73,7 +73,7 @@ struct UnfinishedDirectoryTests {
         }
     }
 
-    /// Something else appears at the name while the directory is made; it stays.
+    /// Something else appears at the name while the directory is created; it stays.
     @Test(arguments: [true, false]) func somethingElseIsThereMeanwhile(isFolder: Bool) throws {
         try SampleContainer.with { container in
             let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished")
