@@ -78,7 +78,7 @@ struct ClockHistoryTests {
         #expect(ClockHistory(text: history.text) == history)
     }
 
-    /// Merging makes files from between two advances look younger. The error stays small as advances go on.
+    /// Merging makes files from between two advances look younger. The error stays small as advances accumulate.
     @Test func whatIsMergedIsSpreadEvenly() {
         let (count, step) = (5000, Int64(60))
         var history = ClockHistory()

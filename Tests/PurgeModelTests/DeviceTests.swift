@@ -1,9 +1,9 @@
 import PurgeModel
 import Testing
 
-/// The effects of each change of a device. All sizes are blocks.
+/// The effects of each change to a device. All sizes are blocks.
 @Suite struct DeviceTests {
-    /// Makes a device of 1000 blocks, of which `others` and `used` are taken, with thresholds at 50, 100, 105 and 110.
+    /// Creates a device of 1000 blocks, of which `others` and `used` are taken, with thresholds at 50, 100, 105 and 110.
     private static func device(
         others: Int64 = 0, purgeable: Int64 = 0, used: Int64 = 0, thresholds: ThresholdSettings = .documented
     ) -> Device {
@@ -234,7 +234,7 @@ import Testing
 extension ThresholdSettings {
     fileprivate static let none = change(veryLow: 0, low: 0, nearLow: 0, desired: 0)
 
-    /// Makes a change of the thresholds, in blocks.
+    /// Creates a change to the thresholds, in blocks.
     fileprivate static func change(veryLow: Int64, low: Int64, nearLow: Int64, desired: Int64) -> ThresholdChange {
         let blocks: [ThresholdLevel: Int64] = [.veryLow: veryLow, .low: low, .nearLow: nearLow, .desired: desired]
         return ThresholdChange(blocks.mapValues { .size(ByteCount(blocks: $0)) })

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ProfileTests {
     private static let start = Instant(seconds: 1_795_348_800, nanoseconds: 0)  // 2026-11-22T12:00:00Z
 
-    /// Makes a device of 1000 blocks with thresholds at 50, 100, 105 and 110.
+    /// Creates a device of 1000 blocks with thresholds at 50, 100, 105 and 110.
     private static func device(
         others: Int64 = 0, purgeable: Int64 = 0, used: Int64 = 0, isRunning: Bool = false,
         _ files: [PurgeClass: Int64] = [:]

@@ -18,7 +18,7 @@ import Testing
             (self.room, self.place, self.file) = (room, place, file)
         }
 
-        /// Makes a row with the same verdict for all three.
+        /// Creates a row with the same verdict for all three.
         init(
             _ kind: PurgeFacts.Kind = .file, in tier: Tier, _ mark: PurgeMark? = nil, blocks: Int64 = 1,
             with change: (inout PurgeFacts) -> Void = { _ in }, always verdict: PurgeVerdict
