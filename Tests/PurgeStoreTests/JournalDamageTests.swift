@@ -238,7 +238,7 @@ struct JournalDamageTests {
                 }
                 withExtendedLifetime(journal) {}
             }
-            // After it has been closed, it says nothing more.
+            // Closing a journal clears its state: only the first opening reports the unfinished mount.
             for isFirst in [true, false] {
                 let journal = try Journal.open(
                     in: try Store.open(directory[name], creating: false), replacingDamaged: true)

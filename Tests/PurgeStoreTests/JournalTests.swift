@@ -96,7 +96,7 @@ struct JournalTests {
 }
 
 extension TemporaryDirectory {
-    /// Makes a directory with a store `s`, whose journal has 5000 events and one last use.
+    /// Creates a directory with a store `s`, whose journal has 5000 events and one last use.
     static func withJournal() throws -> TemporaryDirectory {
         let directory = try TemporaryDirectory()
         let journal = try Journal.open(in: try Store.open(directory["s"], creating: true))

@@ -6,7 +6,7 @@ import Testing
 struct NewDirectoryTests {
     private static let user: uid_t = 65534
 
-    /// Makes a directory of another user, in which root works.
+    /// Creates a directory of another user, in which root works.
     private func makeOthers(_ path: String) throws {
         try Files.makeDirectory(path)
         if geteuid() == 0 { try #require(chown(path, Self.user, Self.user) == 0) }
@@ -77,7 +77,7 @@ struct NewDirectoryTests {
         }
     }
 
-    /// A directory for another user is made even if root lacks a right that this takes.
+    /// A directory for another user is created even if root lacks a right that this takes.
     @Test(.enabled(if: geteuid() == 0, "only root makes things for others"), arguments: [EACCES, EPERM])
     func forAnotherUser(code: Int32) throws {
         try Scratch.with("new") { scratch in

@@ -188,7 +188,7 @@ struct StoreSettingsTests {
         #expect(try directory.read("s/device.json") != text)
     }
 
-    /// Returns a new device's content with other values.
+    /// Returns the settings of a new device, with some values replaced.
     private static func content(_ changes: KeyValuePairs<String, String>) -> String {
         var text = JSONText.encode(Device(containerID: DeviceSettingsTests.id), pretty: true)
         for (name, value) in changes {
