@@ -3,7 +3,7 @@ import Testing
 
 @testable import PurgeTree
 
-/// The device of a tree, and the level of pressure, which each change of the device may raise or lower.
+/// The device of a tree, and the level of pressure, which each change to the device may raise or lower.
 struct DeviceAccountsTests {
     private struct Refusal: Error {}
 

@@ -1,8 +1,8 @@
 /// A directory policy computed from docs/POLICIES.md: each question sorts all files of the directory anew.
 struct PolicyTable {
-    /// In nanoseconds; nil if not set.
+    /// The age in nanoseconds; nil if not set.
     var after: Int64?
-    /// In blocks.
+    /// The limit in blocks.
     var limit: Int64?
     /// Whether the limit was reached, and use has not gone back to half of it since.
     var isOver = false

@@ -9,7 +9,7 @@ struct FileTable {
         var blocks: Int64
         var extents: Set<Int64>?
         var lastUse: Int64
-        /// In seconds.
+        /// The time in seconds.
         var creation: Int64 = 0
         /// The attribute as it is written: `0`, `low`, `medium`, `high`.
         var mark: String?
@@ -47,7 +47,7 @@ struct FileTable {
         var (reclaimable, held) = (Int64(0), Int64(0))
     }
 
-    /// In seconds.
+    /// The time in seconds.
     var time: Int64 = 0
     /// Files by a number of the test's own; no file stays here after it is gone.
     var files: [Int: File] = [:]

@@ -5,7 +5,7 @@ import Testing
 @testable import PurgeTree
 
 extension Name {
-    /// Makes a name of any bytes except `/` and zero.
+    /// Creates a name of any bytes except `/` and zero.
     init(bytes: [UInt8]) {
         self = (bytes + [0]).withUnsafeBytes { buffer in
             buffer.withMemoryRebound(to: CChar.self) { chars in chars.baseAddress.map { Name($0) } ?? Name("") }

@@ -4,7 +4,7 @@ import Testing
 @testable import PurgeTree
 
 extension Node {
-    /// Makes a node in a directory, without a tree.
+    /// Creates a node in a directory, without a tree.
     convenience init(inode: UInt64, kind: NodeKind, parent: Node?, name: Name) {
         self.init(inode: inode, kind: kind, name: name)
         self.parent = parent
@@ -21,11 +21,11 @@ struct TreeFixture: ~Copyable {
     let root: Node
     private var made: UInt64 = 1
 
-    /// Makes a tree with `tmp`, `Documents`, `Library` and `Library/Caches`.
+    /// Creates a tree with `tmp`, `Documents`, `Library` and `Library/Caches`.
     init() {
         tree = Tree(device: Device(containerID: "00000000-0000-0000-0000-000000000000"))
         root = Node(inode: 1, kind: .directory, name: Name(""))
-        // Changes of directories complete at once.
+        // Changes to directories complete at once.
         tree.placement.step = .max
         do { try tree.addContainer(root: root) } catch { preconditionFailure("\(error)") }
         for path in ["tmp", "Documents", "Library", "Library/Caches"] { makeDirectory(path) }
@@ -50,7 +50,7 @@ struct TreeFixture: ~Copyable {
     @discardableResult
     mutating func makeDirectory(_ path: String) -> Node { insert(path, .directory, EntryFacts()) }
 
-    /// Makes a closed file with this many blocks.
+    /// Creates a closed file with this many blocks.
     @discardableResult
     mutating func make(_ path: String, blocks: Int64 = 1, lastUse: Int64 = 0, creation: Int64 = 0) -> Node {
         var facts = EntryFacts()

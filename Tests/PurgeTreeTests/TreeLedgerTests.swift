@@ -15,7 +15,7 @@ struct TreeLedgerTests {
         #expect(done.isSuperset(of: Self.operations.union(["behaviour", "choose more", "entomb"])))
     }
 
-    /// A change of a directory visits one to three entries at a time, with other operations in between.
+    /// A change to a directory visits one to three entries at a time, with other operations in between.
     @Test(arguments: 21...28) func agreesWithARecountInSteps(seed: UInt64) {
         let done = agree(TreeRun(seed: seed, hasGroups: seed % 2 == 0, step: 1 + Int(seed % 3)))
         let inSteps = Self.operations.subtracting(["check", "by age", "by size"])

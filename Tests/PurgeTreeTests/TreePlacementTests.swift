@@ -146,7 +146,7 @@ struct TreePlacementTests {
         #expect(fixture.tiers == [0, 0, 2])
     }
 
-    /// A change of a directory visits a bounded number of entries at a time, however many files it has.
+    /// A change to a directory visits a bounded number of entries at a time, however many files it has.
     @Test(arguments: ["mark", "exclusion", "place", "policy", "group"]) func aChangeVisitsFewEntriesAtATime(
         name: String
     ) {

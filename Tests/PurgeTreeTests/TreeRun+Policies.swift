@@ -13,7 +13,7 @@ extension TreeRun {
             if random.chance(50) { policy.after = [nil, 0, 2, 10, 1_000][random.below(5)] }
             if !isInSteps, random.chance(70) { policy.limit = [nil, 0, 1, 4, 9][random.below(5)] }
         }
-        // Each change of a policy starts it anew.
+        // Each change to a policy starts it anew.
         (policy.isOver, policy.isTriggered, policy.isExhausted, policy.checked) = (false, false, false, nil)
         let isSet = policy.after != nil || policy.limit != nil
         table.folders[folder]?.policy = isSet ? policy : nil
@@ -26,7 +26,7 @@ extension TreeRun {
 
     mutating func advance() {
         table.time += Int64(random.below(4))
-        // Advances in parts, as the volume does beside other work.
+        // Advances in parts, as the volume does between other work.
         while fixture.tree.advance(to: seconds(table.time), limit: 2) {}
         done.insert("advance")
     }

@@ -14,13 +14,13 @@ struct TreeRun: ~Copyable {
     private var time: Int64 = 100
     var done: Set<String> = []
     private let hasGroups: Bool
-    /// Whether changes of directories proceed beside other operations. Size policies and groups remember the order in which files
-    /// come and go, so such a run sets no sizes and does not compare the order of groups.
+    /// Whether changes to directories proceed between other operations. Size policies and groups remember the order in which
+    /// files come and go, so such a run sets no sizes and does not compare the order of groups.
     let isInSteps: Bool
     private var steps = TreeSteps()
 
-    /// Makes a run. With `hasGroups` it uses groups and tombstones; `step` limits the entries that a change of a directory visits
-    /// at a time.
+    /// Creates a run. With `hasGroups` it uses groups and tombstones; `step` limits the entries that a change to a directory
+    /// visits at a time.
     init(seed: UInt64, hasGroups: Bool = false, step: Int? = nil) {
         random = SeededGenerator(seed: seed)
         self.hasGroups = hasGroups
@@ -332,7 +332,7 @@ struct TreeRun: ~Copyable {
         }
     }
 
-    /// Completes all placement that changes of directories still owe.
+    /// Completes all placement that changes to directories still owe.
     private mutating func place() {
         if !fixture.tree.isPlaced { done.insert("place") }
         while !fixture.tree.isPlaced { fixture.tree.place() }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PurgeTree
 
-/// Invariants of a tree during a change of a directory, whose entries are visited in steps.
+/// Invariants of a tree during a change to a directory, whose entries are visited in steps.
 struct TreeSteps {
     /// Files that were purgeable at some time, or were changed themselves, since placement was last complete.
     var allowed: Set<Int> = []
