@@ -169,7 +169,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// Each cause has its name, and the refused files stay.
+    /// Each refusal names its cause, and the refused files stay.
     @Test func refusedByName() throws {
         try withVolume { live in
             try live.make("tmp/several", blocks: 1)
@@ -344,7 +344,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// A purge by the system's rules in a part of the container leaves files that have left the part.
+    /// A purge of a subtree by the system's rules skips files that were moved out of the subtree.
     @Test func whatHasLeftThePartStays() throws {
         try withVolume { live in
             try live.makeDirectory("tmp/d")

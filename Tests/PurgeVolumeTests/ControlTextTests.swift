@@ -9,7 +9,7 @@ import Testing
 
 /// The texts of the control files (docs/CONTROL.md).
 struct ControlTextTests {
-    /// Makes a device of 64 blocks: others use 20 (5 purgeable), tmp 3, Caches 2, Documents 4 and 1 marked.
+    /// Creates a device of 64 blocks: others use 20 (5 purgeable), tmp 3, Caches 2, Documents 4 and 1 marked.
     private func withFiles(_ body: (LiveVolume) throws -> Void) throws {
         try withVolume { live in
             try live.command(.storageThresholds, "verylow 4K\nlow 8K\nnearlow 12K\ndesired 16K")

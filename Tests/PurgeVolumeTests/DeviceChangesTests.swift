@@ -8,7 +8,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Changes of the device that no control file asks for, and their effects.
+/// Changes to the device that no control file asks for, and their effects.
 struct DeviceChangesTests {
     private static let day: Int64 = 86400
     private static let threeDays = TimeSpan(seconds: 3 * day)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Changes of the device that are due at a moment: the end of locking, and the removal of aged files in tmp.
+/// Changes to the device that are due at a moment: the end of locking, and the removal of aged files in tmp.
 struct DeviceTimerTests {
     private func state(_ live: LiveVolume) -> String { live.volume.controlFiles.text(of: .deviceState) }
 
@@ -181,7 +181,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// Makes a volume in profile `device` with overaged files in `tmp`, on a day whose ageing has not run.
+    /// Creates a volume in profile `device` with overaged files in `tmp`, on a day whose ageing has not run.
     private func withAgedFiles(_ kernel: FakeKernel, _ body: (LiveVolume) throws -> Void) throws {
         try withVolume(port: kernel) { live in
             _ = try live.volume.lookup("tmp", in: live.volume.root, caller: LiveVolume.caller)

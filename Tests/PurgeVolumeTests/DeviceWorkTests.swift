@@ -9,7 +9,7 @@ import Testing
 
 /// Reboots, and updates and deletions of the app: which entries go, which stay, and that no work is left half done.
 struct DeviceWorkTests {
-    /// Makes 2 blocks in tmp, 3 in Caches and 4 in Documents.
+    /// Creates 2 blocks in tmp, 3 in Caches and 4 in Documents.
     private func fill(_ live: LiveVolume) throws {
         try live.makeDirectory("tmp/d")
         try live.make("tmp/d/a", blocks: 2)
@@ -271,7 +271,7 @@ struct DeviceWorkTests {
     }
 
     /// New work first removes the mark of earlier work whose end could not be saved. So the note that files are being removed is
-    /// never found beside an old mark.
+    /// never found together with an old mark.
     @Test func theMarkOfAnEarlierWorkGoesFirst() throws {
         try withVolume { live in
             let first = SystemCallFaults(after: 3, of: .fsync, code: EIO, count: .max).during {
@@ -363,7 +363,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// A folder that cannot be made in time is made later, and the launch counts as one that did not wait.
+    /// A folder that cannot be created in time is created later, and the census counts the launch as late.
     @Test func aLaunchDoesNotWaitForAFolderThatIsHeld() throws {
         try withVolume(port: FakeKernel(folders: .late)) { live in
             try live.command(.appState, "delete")

@@ -18,7 +18,7 @@ struct DirectoryPolicyTests {
     /// Purges as the volume's thread does.
     private func enforce(_ live: LiveVolume) { while live.volume.policies.enforceOnce() {} }
 
-    /// Makes a volume of 64 blocks with Documents/d.
+    /// Creates a volume of 64 blocks with Documents/d.
     private func withDirectory(_ body: (LiveVolume) throws -> Void) throws {
         try withVolume { live in
             try live.makeDirectory("Documents/d")

@@ -35,7 +35,7 @@ final class FakeKernel: KernelPort {
         (self.announcer, self.folders) = (announcer, folders)
     }
 
-    /// Makes a kernel that runs `body` during each call of one kind.
+    /// Creates a kernel that runs `body` during each call of one kind.
     convenience init(on call: Call, announcer: pid_t = 0, _ body: @escaping @Sendable () -> Void) {
         self.init(announcer: announcer)
         meanwhile(call, body)

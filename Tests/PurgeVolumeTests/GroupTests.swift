@@ -11,7 +11,7 @@ import Testing
 struct GroupTests {
     private func purged(_ live: LiveVolume) throws -> [String?] { try live.events(.purge).map(\.path) }
 
-    /// Makes a volume of 2000 blocks in which `Library/Caches/g` is a group of 700 files with one block each.
+    /// Creates a volume of 2000 blocks in which `Library/Caches/g` is a group of 700 files with one block each.
     private func withLargeGroup(_ body: (LiveVolume) throws -> Void) throws {
         try withVolume(settings: { settings in
             settings.total = ByteCount(blocks: 2000)

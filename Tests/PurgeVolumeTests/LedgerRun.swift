@@ -21,7 +21,7 @@ final class LedgerRun: LedgerWalk {
     var lastOperation = "none"
     let hasPressure: Bool
 
-    /// Makes a run. With pressure the volume's threads run and thresholds are set; without it, neither.
+    /// Creates a run. With pressure the volume's threads run and thresholds are set; without it, neither.
     init(_ storePath: String, seed: UInt64, hasPressure: Bool) throws {
         self.hasPressure = hasPressure
         random = SeededGenerator(seed: seed)

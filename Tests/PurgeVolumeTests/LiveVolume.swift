@@ -131,7 +131,7 @@ extension LiveVolume {
     func open(_ path: String, _ flags: Int32 = O_RDWR) throws(Errno) -> Handle {
         try volume.open(try node(path), flags: flags, caller: Self.caller, offersPassthrough: false)
     }
-    /// Makes a closed file with data in this many blocks.
+    /// Creates a closed file with data in this many blocks.
     func make(_ path: String, blocks: Int) throws {
         let handle = try create(path)
         defer { volume.close(handle) }

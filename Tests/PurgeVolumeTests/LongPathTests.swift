@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Events of changes of names by the app, in trees deeper than any path that a program can use.
+/// Events of name changes by the app, in trees deeper than any path that a program can use.
 struct LongPathTests {
     private static let folder = String(repeating: "n", count: 250)
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Calls beside a rename of the directory that they concern, or of one above it. The kernel does not order them.
+/// Calls during a rename of the directory that they concern, or of one above it. The kernel does not order them.
 struct MovedDirectoryTests {
     struct Change: Sendable {
         let call: SystemCall.Name

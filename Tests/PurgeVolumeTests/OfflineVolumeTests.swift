@@ -8,7 +8,7 @@ import Testing
 
 /// A store that no daemon holds, used through the same control files.
 struct OfflineVolumeTests {
-    /// Makes a store with 3 blocks in tmp and 2 in Documents.
+    /// Creates a store with 3 blocks in tmp and 2 in Documents.
     static func withFilledStore(_ body: (String) throws -> Void) throws {
         try withStore { store in
             do {

@@ -7,7 +7,7 @@ import Testing
 
 /// The share of others in purges that take the lock more than once: it is a share of the whole shortfall, not of each step's.
 struct OthersShareTests {
-    /// Makes a device of 2000 blocks: 900 files of one block in tmp, and 1000 blocks of others, all purgeable.
+    /// Creates a device of 2000 blocks: 900 files of one block in tmp, and 1000 blocks of others, all purgeable.
     private func withManyFiles(_ body: (LiveVolume) throws -> Void) throws {
         try withVolume(settings: { settings in
             settings.total = ByteCount(blocks: 2000)
@@ -63,9 +63,9 @@ struct OthersShareTests {
         }
     }
 
-    /// Makes a device of 2000 blocks in profile `device`: 600 files of one block in Library/Caches, 200 in tmp, and 1000 blocks
-    /// of others. Others give 300 of a shortfall of 1000 blocks; all of Library/Caches goes in three steps, then 100 files of
-    /// tmp.
+    /// Creates a device of 2000 blocks in profile `device`: 600 files of one block in Library/Caches, 200 in tmp, and 1000
+    /// blocks of others. Others give 300 of a shortfall of 1000 blocks; all of Library/Caches goes in three steps, then 100
+    /// files of tmp.
     private func withManyCaches(_ trigger: PurgeTrigger, _ purge: (LiveVolume) throws -> Void) throws {
         try withVolume(settings: { settings in
             settings.total = ByteCount(blocks: 2000)

@@ -346,7 +346,7 @@ struct ProtectionClassTests {
         return try LiveVolume(after: live)
     }
 
-    /// Files keep the default with which they were made.
+    /// Files keep the default with which they were created.
     @Test func anotherDefaultIsForNewFiles() throws {
         try withStore { store in
             var live = try LiveVolume(store)
@@ -494,7 +494,7 @@ struct ProtectedPagesTests {
         }
     }
 
-    /// The kernel drops pages of open files that nobody may use any more, with or without a name, once for each file.
+    /// The kernel drops pages of open files that may no longer be used, with or without a name, once for each file.
     @Test func pagesOfWhatIsOutOfReachAreDropped() throws {
         try withKernel { live, kernel in
             try live.makeDirectory("Documents/d")

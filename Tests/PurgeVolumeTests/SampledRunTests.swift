@@ -11,7 +11,7 @@ import Testing
 struct SampledRunTests {
     private static let total: Int64 = 256
 
-    /// The numbers that the test knows, in blocks.
+    /// The numbers that the test expects, in blocks.
     private struct Known {
         var files: [String: Int64] = [:]
         var others: Int64 = 0

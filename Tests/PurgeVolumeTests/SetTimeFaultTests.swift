@@ -7,9 +7,10 @@ import Testing
 
 @testable import PurgeVolume
 
-/// utimensat(2) with a failing system call, and with readers beside it: a file has the old time or the new one, never another.
+/// utimensat(2) with a failing system call, and with concurrent readers: a file has the old time or the new one, never
+/// another.
 struct SetTimeFaultTests {
-    /// The file changes between times that are remembered and times that its stamps express.
+    /// The times alternate between those that stamps can express and those that must be remembered.
     @Test func aFileHasOneOfBothTimes() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 1)
@@ -41,7 +42,7 @@ struct SetTimeFaultTests {
         }
     }
 
-    /// A reader comes before each system call of a change.
+    /// A reader interrupts a change before each of its system calls.
     @Test func aReaderDuringAChange() throws {
         try withTimes { live, node, times in
             for (old, time) in zip(times, times.dropFirst() + [times[0]]) {

@@ -25,7 +25,7 @@ struct StuckFileTests {
             }
             #expect(live.used == 40)
             #expect(try live.chargedBlocks("tmp/stuck") == 40)
-            // The file is not offered again, because such a promise could not be kept.
+            // The file no longer counts as reclaimable, because it cannot be purged.
             #expect(try live.blocks(.storageReclaimable) == 0)
             #expect(try live.blocks(.storageImportant) == 24)
             #expect(try live.events(.purge) == [])

@@ -9,7 +9,7 @@ import Testing
 
 /// Files that a purge empties instead of removing them (docs/RULES.md, Tombstones).
 struct TombstoneTests {
-    /// Makes a volume in which `Library/Caches/d` leaves tombstones.
+    /// Creates a volume in which `Library/Caches/d` leaves tombstones.
     private func withTombstones(port: any KernelPort = NoKernel(), _ body: (LiveVolume) throws -> Void) throws {
         try withVolume(port: port) { live in
             try live.makeDirectory("Library/Caches/d")

@@ -83,7 +83,7 @@ struct VolumeExtentTests {
                 try live.truncate(handle.node, handle, 16 * 4096)
             }
             try expectScanned(live, 16)
-            // A file full of data needs no record any more.
+            // A file full of data no longer needs a record.
             try live.write(handle, at: 0, 16 * 4096)
             try expectScanned(live, 16)
             #expect(handle.node.isDense)

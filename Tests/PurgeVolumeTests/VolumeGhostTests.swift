@@ -12,10 +12,10 @@ import Testing
 struct VolumeGhostTests {
     static let announcer = Caller(owner: 0, group: 0, tid: 99, umask: 0)
 
-    /// Makes a kernel that holds announcements until it is told to finish them.
+    /// Creates a kernel that holds announcements until it is told to finish them.
     static func holdingKernel() -> FakeKernel { FakeKernel(announcer: announcer.tid, holdsAnnouncements: true) }
 
-    /// Makes a volume in which a write to `Documents/f` has purged `tmp/a` and not announced it yet. The kernel knows `tmp`.
+    /// Creates a volume in which a write to `Documents/f` has purged `tmp/a` and not announced it yet. The kernel knows `tmp`.
     private func withGhost(_ body: (LiveVolume, Node, FakeKernel) throws -> Void) throws {
         let announcements = Self.holdingKernel()
         try withVolume(port: announcements) { live in

@@ -129,7 +129,7 @@ struct VolumePurgeTests {
             #expect(throws: Errno.stale) {
                 try live.volume.link(node, as: "b", in: live.volume.root, caller: LiveVolume.caller)
             }
-            // A look-up of the name waits until the file is gone.
+            // A lookup of the name waits until the file is gone.
             let volume = live.volume
             let tmp = try live.node("tmp")
             let asking = Workers.start(1) { _ in

@@ -10,7 +10,7 @@ import Testing
 struct VolumeReclaimerTests {
     private static let half = "verylow 10%\nlow 25%\nnearlow 30%\ndesired 50%"
 
-    /// Makes a device of 64 blocks, on which low is below 16 free blocks and desired is 32.
+    /// Creates a device of 64 blocks, on which low is below 16 free blocks and desired is 32.
     private func withPressure(_ body: (LiveVolume) throws -> Void) throws {
         try withVolume { live in
             try live.command(.storageThresholds, Self.half)
@@ -50,7 +50,7 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// Files that become purgeable later have the same cause; a change of the device names no file.
+    /// Files that become purgeable later have the same cause; a change to the device names no file.
     @Test func theCauseLastsAsLongAsThePressure() throws {
         try withPressure { live in
             try live.make("Documents/f", blocks: 30)
@@ -179,7 +179,7 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// Makes a device of 2000 blocks: 600 files of one block in Library/Caches, which a purge takes in three steps.
+    /// Creates a device of 2000 blocks: 600 files of one block in Library/Caches, which a purge takes in three steps.
     private func withManyCaches(latency: Int64, _ body: (LiveVolume) throws -> Void) throws {
         try withVolume(settings: { settings in
             settings.total = ByteCount(blocks: 2000)

@@ -43,7 +43,7 @@ struct VolumeWriteTests {
                 try live.write(handle, at: 40960, 8192) { (_, _) throws(Errno) in throw .ioError }
             }
             try expectScanned(live, 1)
-            // Half of the write came through before the error.
+            // Half of the write succeeded before the error.
             #expect(throws: Errno.ioError) {
                 try live.write(handle, at: 40960, 8192) { (fd, _) throws(Errno) in
                     _ = try LiveVolume.put(fd, 4096, 40960)

@@ -43,7 +43,7 @@ final class FaultStage {
         if blocks > 0 { try live.write(handle, at: 0, blocks * 4096) }
         return handle
     }
-    /// Makes a file with data in blocks 0, 10 and 20, and with allocated blocks from 30 to 40, past the end.
+    /// Creates a file with data in blocks 0, 10 and 20, and with allocated blocks from 30 to 40, past the end.
     func sparse() throws -> Handle {
         let handle = try file(blocks: 1)
         try live.write(handle, at: 10 * 4096, 4096)
@@ -51,7 +51,7 @@ final class FaultStage {
         try live.allocate(handle, Allocate.keepSize, 30 * 4096, 10 * 4096)
         return handle
     }
-    /// Makes a file of so many single allocated blocks that their list has a file of its own.
+    /// Creates a file with so many separate allocated blocks that their list needs a sidecar.
     func scattered() throws -> Handle {
         let handle = try file()
         for block in 0..<135 as Range<Int64> {
@@ -59,7 +59,7 @@ final class FaultStage {
         }
         return handle
     }
-    /// Makes a file that is passed through to the kernel, and returns a handle that writes to it.
+    /// Creates a file that is passed through to the kernel, and returns a handle that writes to it.
     func passed() throws -> Handle {
         let writer = try file(blocks: 40)
         live.volume.close(handles.removeLast())
@@ -77,7 +77,7 @@ final class FaultStage {
         let free = try live.blocks(.storageAvailable)
         try live.command(.storageOthers, "\((free - blocks) * 4096)")
     }
-    /// Makes closed entries for each rule of a purge.
+    /// Creates closed entries for each rule of a purge.
     func victims() throws {
         try live.makeDirectory("tmp/d")
         try live.make("tmp/a", blocks: 2)

@@ -92,7 +92,7 @@ extension FaultyOperation {
 }
 
 extension FaultStage {
-    /// Makes a file in tmp whose record has a sidecar.
+    /// Creates a file in tmp whose record has a sidecar.
     fileprivate func sparseVictim() throws {
         _ = try scattered()
         closeAll()

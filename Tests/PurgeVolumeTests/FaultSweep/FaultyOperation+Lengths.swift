@@ -4,7 +4,7 @@ import Support
 
 @testable import PurgeVolume
 
-// Changes of a file's length, and fallocate.
+// Changes to a file's length, and fallocate.
 extension FaultyOperation {
     private static func truncate(
         _ name: String, to size: Int64, _ make: @escaping @Sendable (FaultStage) throws -> Handle

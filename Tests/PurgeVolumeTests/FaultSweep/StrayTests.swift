@@ -56,7 +56,7 @@ struct StrayTests {
     /// As long as a stray cannot be removed from the store, its name cannot be used, and nothing is written over it.
     @Test func itStandsInTheWayWhileTheStoreFails() throws {
         try withVolume { live in
-            // Creating a name tries again to remove the stray, so this file is made first.
+            // Creating a name tries again to remove the stray, so this file is created first.
             try live.make("tmp/g", blocks: 1)
             try leaveStray(live)
             let broken = SystemCallFaults(after: 0, of: .unlinkat, code: EIO, count: .max)
