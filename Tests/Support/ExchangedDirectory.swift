@@ -10,7 +10,7 @@ public struct ExchangedDirectory: Sendable {
     private let opened: FileDescriptor
     private let inode: UInt64
 
-    /// Makes the directory. Without a file, it looks like a directory that was just made.
+    /// Creates the directory. Without a file, it looks like a directory that was just created.
     public init(_ path: String, hasFile: Bool) throws {
         (self.path, self.hasFile) = (path, hasFile)
         try Files.makeDirectory(path, mode: 0o700)

@@ -100,7 +100,7 @@ public enum Files {
     public static func text(_ path: String) -> String {
         String(decoding: (try? content(path)) ?? [], as: UTF8.self)
     }
-    /// Returns the words of a process's command line, separated by blanks; empty if there is no such process.
+    /// Returns the arguments of a process's command line, separated by spaces; empty if there is no such process.
     public static func commandLine(of pid: String) -> String {
         text("/proc/\(pid)/cmdline").split(separator: "\0").joined(separator: " ")
     }
@@ -109,7 +109,7 @@ public enum Files {
         let file = try OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC)
         try file.writeAll(Array(text.utf8))
     }
-    /// Makes a file of `size` bytes other than zero.
+    /// Creates a file of `size` bytes other than zero.
     public static func make(_ path: String, size: Int) throws(Errno) {
         let file = try OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC)
         try file.fill(size)

@@ -19,7 +19,7 @@ public enum MountTable {
         }
     }
 
-    /// Returns the uppermost mount at exactly this path.
+    /// Returns the topmost mount at exactly this path.
     public static func entry(at path: String) -> Entry? { entries().last { $0.mountpoint == path } }
 
     /// Removes copies of a mount from other mount namespaces. A process that makes its own namespace, such as an unrelated

@@ -15,7 +15,7 @@ extension ReferenceLedger {
         public var total, others, othersPurgeable, used, available, important, opportunistic, reclaimable: Int64
         public var temporary, caches, persistent: Usage
 
-        /// Makes numbers that a test has read from the mount, in the order of status.json.
+        /// Creates numbers that a test has read from the mount, in the order of status.json.
         public init(
             total: Int64, others: Int64, othersPurgeable: Int64, used: Int64, available: Int64, important: Int64,
             opportunistic: Int64, reclaimable: Int64, temporary: Usage, caches: Usage, persistent: Usage

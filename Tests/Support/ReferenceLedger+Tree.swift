@@ -49,7 +49,7 @@ extension ReferenceLedger {
         directories[id] = nil
     }
 
-    /// Makes a symbolic link, FIFO or socket.
+    /// Creates a symbolic link, FIFO or socket.
     public mutating func makeOther(_ path: String) {
         precondition(entry(path) == nil, "\(path) exists")
         put(.other, at: path)

@@ -76,7 +76,7 @@ public struct ReferenceLedger: Sendable {
     public internal(set) var thresholds = Thresholds.off
     public internal(set) var pressure = Pressure.normal
 
-    /// Makes an empty container without thresholds.
+    /// Creates an empty container without thresholds.
     public init(total: Int64) { self.total = total / Self.block * Self.block }
 
     mutating func newNumber() -> Int {

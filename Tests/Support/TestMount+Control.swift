@@ -64,7 +64,7 @@ extension TestMount {
             available: Int64(out.f_bavail) * unit, unit: unit)
     }
 
-    /// Makes a new file of `size` bytes other than zero.
+    /// Creates a new file of `size` bytes other than zero.
     public func make(_ relative: String, size: Int) throws(Errno) { try Files.make(path(relative), size: size) }
     public func makeDirectory(_ relative: String) throws(Errno) { try Files.makeDirectory(path(relative)) }
     public func exists(_ relative: String) -> Bool { Files.exists(path(relative)) }

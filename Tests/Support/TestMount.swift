@@ -61,7 +61,7 @@ public final class TestMount: Sendable {
         try outcome.succeeded()
     }
 
-    /// Waits for the daemon, in tests that have unmounted in another way.
+    /// Waits for the daemon to end, in tests that unmounted by other means.
     public func awaitEnd() throws {
         guard let daemon else { return }
         if (try? eventually(within: 1, "a quick end", { daemon.status() != nil })) == nil {
@@ -86,7 +86,7 @@ public final class TestMount: Sendable {
         try mount(options)
     }
 
-    /// Kills the daemon with SIGKILL, and removes the remains of the mount.
+    /// Kills the daemon with SIGKILL, and removes what is left of the mount.
     public func crash() throws {
         guard let daemon else { return }
         daemon.signal(SIGKILL)
@@ -95,7 +95,7 @@ public final class TestMount: Sendable {
         forgetDaemon()
     }
 
-    /// Kills the daemon with SIGKILL and waits for its end. The caller must remove the remains of the mount.
+    /// Kills the daemon with SIGKILL and waits for its end. The caller must remove what is left of the mount.
     public func kill() throws {
         guard let daemon else { return }
         daemon.signal(SIGKILL)

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Acts on passed deadlines from its own thread, because a test that hangs in a system call cannot.
+/// Acts on expired deadlines from its own thread, because a test that hangs in a system call cannot.
 public final class Watchdog: @unchecked Sendable {
     // @unchecked: everything that changes is guarded by `condition`.
     public static let shared = Watchdog()
