@@ -1,7 +1,7 @@
 import Support
 
 extension ReferenceLedger {
-    /// Makes a container with its directories and no files.
+    /// Creates a container with its directories and no files.
     static func container(blocks: Int64) -> ReferenceLedger {
         var ledger = ReferenceLedger(total: blocks * block)
         for path in [
@@ -12,7 +12,7 @@ extension ReferenceLedger {
         return ledger
     }
 
-    /// Makes a closed file of the given number of blocks, last used now.
+    /// Creates a closed file of the given number of blocks, last used now.
     @discardableResult
     mutating func make(_ path: String, blocks: Int64) -> FileID {
         let id = create(path)

@@ -3,7 +3,7 @@ import Testing
 
 /// The numbers for each class, and the space that a write takes, in blocks.
 @Suite struct ReferenceLedgerCapacityTests {
-    /// Makes a ledger of 100 blocks: others 30 (5 purgeable), Documents 20, Caches 10 and 4 open, tmp 6; free 30.
+    /// Creates a ledger of 100 blocks: others 30 (5 purgeable), Documents 20, Caches 10 and 4 open, tmp 6; free 30.
     private func ledger(_ thresholds: ReferenceLedger.Thresholds = .off) -> ReferenceLedger {
         var ledger = ReferenceLedger.container(blocks: 100)
         ledger.setOthers(30 * 4096)
