@@ -41,8 +41,8 @@ void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists
 
 _Thread_local struct shim_request shim_served_;
 
-// FUSE_TMPFILE and FUSE_STATX begin like FUSE_CREATE and FUSE_GETATTR, so libfuse gets them as these. It knows them only
-// since 3.18; this can go when no older libfuse is in use.
+// FUSE_TMPFILE and FUSE_STATX begin like FUSE_CREATE and FUSE_GETATTR, so libfuse gets them as these. It supports them
+// only since 3.18; remove this when no older libfuse is in use.
 static uint32_t known_to_libfuse(uint32_t opcode) {
     return opcode == 51 ? FUSE_CREATE : opcode == 52 ? FUSE_GETATTR : opcode;
 }

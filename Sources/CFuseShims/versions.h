@@ -1,6 +1,6 @@
 // The parts that depend on libfuse's version. version-3.14.c and version-3.17.c both have all of them, and the headers that
-// pkg-config finds select one. libfuse knows passthrough since 3.17. For earlier versions we complete its INIT reply and call
-// the kernel ourselves.
+// pkg-config finds select one. libfuse supports passthrough since 3.17. For earlier versions we complete its INIT reply and
+// call the kernel ourselves.
 #ifndef VERSIONS_H
 #define VERSIONS_H
 
