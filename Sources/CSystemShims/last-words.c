@@ -77,7 +77,7 @@ static void last_words(int number, siginfo_t *info, void *context) {
         write_to(fd, text, (size_t)length, frames, count);
         fsync(fd);
     }
-    // Ends the process as without a handler, with a core dump.
+    // Ends the process as if there were no handler, with a core dump.
     signal(number, SIG_DFL);
     raise(number);
 }

@@ -232,7 +232,7 @@ int shim_keep_capabilities(void) {
     return ANSWER(prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP));
 }
 // Creates the directory with root's rights, but as another user, who owns it from the beginning. Without CAP_SETPCAP,
-// root's rights are lost meanwhile. Without CAP_SETUID, the kernel silently keeps the identity.
+// root's rights are lost during the call. Without CAP_SETUID, the kernel silently keeps the identity.
 int shim_mkdirat_as(int dir, const char *name, mode_t mode, uid_t owner, gid_t group) {
     int bits = prctl(PR_GET_SECUREBITS);
     int keeps = bits >= 0 && prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP) == 0;

@@ -27,7 +27,7 @@ public struct URLFileProtection: RawRepresentable, Hashable, Sendable {
     public static var none: URLFileProtection { URLFileProtection(rawValue: "NSFileProtectionNone") }
     /// Accessible while the device is unlocked.
     public static var complete: URLFileProtection { URLFileProtection(rawValue: "NSFileProtectionComplete") }
-    /// While the device is unlocked, and afterwards by programs that have the file open.
+    /// Accessible while the device is unlocked, and afterwards by programs that have the file open.
     public static var completeUnlessOpen: URLFileProtection {
         URLFileProtection(rawValue: "NSFileProtectionCompleteUnlessOpen")
     }
@@ -35,14 +35,14 @@ public struct URLFileProtection: RawRepresentable, Hashable, Sendable {
     public static var completeUntilFirstUserAuthentication: URLFileProtection {
         URLFileProtection(rawValue: "NSFileProtectionCompleteUntilFirstUserAuthentication")
     }
-    /// While the device is unlocked, like `complete`: purgefs does not know whether a user is active.
+    /// Accessible while the device is unlocked, like `complete`: purgefs does not know whether a user is active.
     public static var completeWhenUserInactive: URLFileProtection {
         URLFileProtection(rawValue: "NSFileProtectionCompleteWhenUserInactive")
     }
 }
 
 extension FileProtectionType {
-    /// While the device is unlocked, like `complete`: purgefs does not know whether a user is active.
+    /// Accessible while the device is unlocked, like `complete`: purgefs does not know whether a user is active.
     public static var completeWhenUserInactive: FileProtectionType {
         FileProtectionType(rawValue: "NSFileProtectionCompleteWhenUserInactive")
     }
@@ -64,7 +64,7 @@ extension URLResourceValues {
     }
     /// The size of the volume in bytes.
     public var volumeTotalCapacity: Int? { StoredValues.value(of: .volumeTotalCapacityKey, in: self) }
-    /// Free bytes of the volume, without purgeable ones.
+    /// Free bytes of the volume, not counting purgeable ones.
     public var volumeAvailableCapacity: Int? { StoredValues.value(of: .volumeAvailableCapacityKey, in: self) }
     /// Bytes available for data that the user needs, including everything that would be purged for it.
     public var volumeAvailableCapacityForImportantUsage: Int64? {
@@ -97,12 +97,12 @@ extension URLResourceValues {
 
 extension URL {
     /// Returns the values of a file or folder, by key.
-    /// - Throws: `CocoaError.fileReadNoSuchFile` and its kin.
+    /// - Throws: `CocoaError.fileReadNoSuchFile` and related errors.
     public func resourceValues(forKeys keys: Set<URLResourceKey>) throws -> URLResourceValues {
         try ContainerVolume.values(of: self, forKeys: keys)
     }
     /// Changes a file or folder to the values that were set in `values`.
-    /// - Throws: `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission` and their kin.
+    /// - Throws: `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission` and related errors.
     public mutating func setResourceValues(_ values: URLResourceValues) throws {
         try ContainerVolume.set(values, of: &self)
     }
@@ -110,7 +110,7 @@ extension URL {
 
 extension NSURL {
     /// Returns the values of a file or folder, by key.
-    /// - Throws: `CocoaError.fileReadNoSuchFile` and its kin.
+    /// - Throws: `CocoaError.fileReadNoSuchFile` and related errors.
     public func resourceValues(forKeys keys: [URLResourceKey]) throws -> [URLResourceKey: Any] {
         var values = try ContainerVolume.values(of: self, forKeys: keys)
         if let name = values[.fileProtectionKey] as? String {
@@ -119,12 +119,12 @@ extension NSURL {
         return values
     }
     /// Sets a value of a file or folder.
-    /// - Throws: `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission` and their kin.
+    /// - Throws: `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission` and related errors.
     public func setResourceValue(_ value: Any?, forKey key: URLResourceKey) throws {
         try setResourceValues([key: value as Any])
     }
     /// Sets values of a file or folder.
-    /// - Throws: `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission` and their kin.
+    /// - Throws: `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission` and related errors.
     public func setResourceValues(_ keyedValues: [URLResourceKey: Any]) throws {
         try ContainerVolume.set(keyedValues, of: self)
     }
@@ -132,7 +132,7 @@ extension NSURL {
 
 extension Data {
     /// Writes the data to a file, with the protection class that the options name, if any.
-    /// - Throws: `CocoaError.fileWriteOutOfSpace`, `.fileWriteNoPermission` and their kin.
+    /// - Throws: `CocoaError.fileWriteOutOfSpace`, `.fileWriteNoPermission` and related errors.
     public func write(to url: URL, options: Data.WritingOptions = []) throws {
         try ProtectedItems.write(self, to: url, options: options)
     }
@@ -140,17 +140,17 @@ extension Data {
 
 extension FileManager {
     /// Returns the attributes of an item. In a container this includes `.protectionKey`, if the item has its own class.
-    /// - Throws: `CocoaError.fileReadNoSuchFile` and its kin.
+    /// - Throws: `CocoaError.fileReadNoSuchFile` and related errors.
     public func attributesOfItem(atPath path: String) throws -> [FileAttributeKey: Any] {
         try ProtectedItems.attributes(ofItemAtPath: path, self)
     }
     /// Sets attributes of an item, including `.protectionKey`.
-    /// - Throws: `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission` and their kin.
+    /// - Throws: `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission` and related errors.
     public func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath path: String) throws {
         try ProtectedItems.set(attributes, ofItemAtPath: path, self)
     }
     /// Creates a folder with attributes, including `.protectionKey`.
-    /// - Throws: `CocoaError.fileWriteFileExists`, `.fileWriteNoPermission` and their kin.
+    /// - Throws: `CocoaError.fileWriteFileExists`, `.fileWriteNoPermission` and related errors.
     public func createDirectory(
         at url: URL, withIntermediateDirectories createIntermediates: Bool, attributes: [FileAttributeKey: Any]? = nil
     ) throws {
@@ -158,7 +158,7 @@ extension FileManager {
             atPath: url.path, withIntermediateDirectories: createIntermediates, attributes: attributes, self)
     }
     /// Creates a folder with attributes, including `.protectionKey`.
-    /// - Throws: `CocoaError.fileWriteFileExists`, `.fileWriteNoPermission` and their kin.
+    /// - Throws: `CocoaError.fileWriteFileExists`, `.fileWriteNoPermission` and related errors.
     public func createDirectory(
         atPath path: String, withIntermediateDirectories createIntermediates: Bool,
         attributes: [FileAttributeKey: Any]? = nil

@@ -2,8 +2,8 @@ internal import CContainerCalls
 import Foundation
 import Synchronization
 
-/// A program in its own session, away from the terminal's signals. It inherits no descriptor of the tests, not even for the
-/// moment of its start, because files of other tests would then count as open.
+/// A program in its own session, away from the terminal's signals. It inherits no descriptor of the tests, not even briefly
+/// while it starts, because files of other tests would then count as open.
 final class Child: Sendable {
     let pid: pid_t
     /// The exit status as a shell reports it, once the program has ended.
@@ -24,7 +24,7 @@ final class Child: Sendable {
         pid = process
     }
 
-    /// Waits for the end, and returns the status, 128 + N after signal N. Returns nil if the program still runs after
+    /// Waits for the end, and returns the status, 128 + N after signal N. Returns nil if the program is still running after
     /// `limit`.
     func wait(_ limit: Duration) -> Int32? {
         let begin = ContinuousClock.now
@@ -82,7 +82,7 @@ final class Child: Sendable {
         ending.withLock { if $0 == nil { kill(-pid, number) } }
     }
 
-    /// Whether the program runs. This does not wait for the child, so the child keeps its pid.
+    /// Whether the program is running. This does not wait for the child, so the child keeps its pid.
     private var isRunning: Bool {
         ending.withLock { ending in
             var information = siginfo_t()

@@ -88,7 +88,7 @@ extension Container {
         case low, medium, high
     }
 
-    /// docs/PROTECTION.md
+    /// A data protection class: docs/PROTECTION.md.
     public enum ProtectionClass: String, Hashable, Sendable {
         case complete, completeUnlessOpen, completeUntilFirstUserAuthentication, completeWhenUserInactive, none
     }

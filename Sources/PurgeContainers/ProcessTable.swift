@@ -125,7 +125,7 @@ package enum ProcessTable {
         }
     }
 
-    /// Opens anew, for reading, a file that a process has open. The file is found by the target of its link in /proc.
+    /// Reopens, for reading, a file that a process has open. The file is found by the target of its link in /proc.
     package static func openFile(of pid: pid_t, as target: String) -> FileDescriptor? {
         let path = entries("/proc/\(pid)/fd").map { "/proc/\(pid)/fd/\($0)" }.first { link($0) == target }
         guard let path else { return nil }
@@ -147,8 +147,8 @@ package enum ProcessTable {
         return text.count > 60 ? text.prefix(57) + "..." : text
     }
 
-    /// Returns the arguments of the command line. A daemon that is a fork of its starter has a single text, with blanks between
-    /// the words.
+    /// Returns the arguments of the command line. A daemon that is a fork of its starter has a single string, with spaces
+    /// between the arguments.
     private static func words(of pid: pid_t) -> [Substring] {
         let words = (content("/proc/\(pid)/cmdline") ?? "").split(separator: "\0")
         return words.count == 1 ? words[0].split(separator: " ") : words

@@ -39,7 +39,7 @@ struct ReportTable {
 }
 
 extension HTML {
-    /// Returns a path in the container, isolated because it may contain right-to-left text or leading and trailing blanks.
+    /// Returns a path in the container, isolated because it may contain right-to-left text or leading and trailing spaces.
     static func path(_ path: String?) -> HTML {
         guard let path, !path.isEmpty else { return "" }
         return HTML("bdi", [:], HTML("code", [:], HTML(HTMLText(path))))

@@ -108,7 +108,7 @@ struct PresentFileReader {
         return told ?? Place.at(path: asked.inner).tier
     }
 
-    /// Returns the mark in force and the folder that it comes from. A hard-linked file does not inherit marks.
+    /// Returns the mark in effect and the folder that it comes from. A hard-linked file does not inherit marks.
     private func mark(names: Int) -> (value: String?, from: String?) {
         let key = StorageAttribute.isPurgeable.storeKey
         if let own = Self.attribute(asked.place, key) { return (own, nil) }
