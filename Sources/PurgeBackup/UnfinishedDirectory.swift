@@ -60,7 +60,7 @@ final class UnfinishedDirectory {
         let workshop = try Self.make(workName, in: parent, given, kind)
         self.workshop = workshop
         do throws(StoreError) {
-            // Another process may have made the complete directory meanwhile.
+            // Another process may have created the complete directory meanwhile.
             _ = try Self.checkPlace(name, in: parent, given, kind)
             descriptor = try Self.makeInner(in: workshop, given, kind)
         } catch {

@@ -57,8 +57,8 @@ struct TreeCopy {
         self = copy
     }
 
-    /// Removes the folders of a new container, because the tree may have files with their names. A mount makes
-    /// missing folders again.
+    /// Removes the folders of a new container, because the tree may have files with their names. A mount recreates missing
+    /// folders.
     private mutating func removeFolders() throws(StoreError) {
         for folder in Store.folders.reversed() {
             let path = Array(folder.utf8)

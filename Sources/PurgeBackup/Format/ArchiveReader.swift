@@ -3,7 +3,7 @@ import Glibc
 import PurgeStore
 import PurgeSystem
 
-/// Reads a tar archive with libarchive. An attacker may have made the archive.
+/// Reads a tar archive with libarchive. An attacker may have created the archive.
 final class ArchiveReader {
     private let archive: OpaquePointer
     private var entry: OpaquePointer?
@@ -119,7 +119,7 @@ final class ArchiveReader {
         }
     }
 
-    /// Reads the rest of the file after the last entry. It must consist of zeros, and of no fewer than end every archive.
+    /// Reads the rest of the file after the last entry. It must consist of zeros, at least as many as end every archive.
     func finish() throws(StoreError) {
         while try input.read() > 0 {}
         let rest = input.seen.count - end
@@ -128,7 +128,8 @@ final class ArchiveReader {
     }
 
     private func check(_ result: Int32) throws(StoreError) {
-        // libarchive warns of names that are no text in the C locale, but returns their bytes. Everything else is compared anyway.
+        // libarchive warns about names that are not text in the C locale, but returns their bytes. Everything else is compared
+        // anyway.
         guard result != ARCHIVE_OK, result != ARCHIVE_WARN else { return }
         if let failure = input.failure { throw failure }
         // ARCHIVE_ERRNO_FILE_FORMAT, which libarchive does not publish.

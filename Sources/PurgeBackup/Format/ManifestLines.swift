@@ -51,7 +51,7 @@ struct ManifestEntry: Codable, Hashable {
         }
     }
 
-    /// The most runs that a line holds. The holes of a file with more runs stay zeros when it is restored.
+    /// The maximum number of runs in a line. The holes of a file with more runs stay zeros when it is restored.
     private static let mostRuns = 10_000
 
     var bytes: [UInt8]? { ManifestPath.decoded(path, pathBase64) }
@@ -111,7 +111,7 @@ enum Timestamp {
         return "\(time.tv_sec)." + String(repeating: "0", count: max(0, 9 - digits.count)) + digits
     }
 
-    /// Parses a time; returns nil for a text that `text` does not write.
+    /// Parses a time; returns nil for a string that `text` does not write.
     static func reading(_ text: String) -> timespec? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].utf8.count == 9, let seconds = Int(parts[0]), let rest = Int(parts[1]),

@@ -2,7 +2,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// Reads a manifest line by line. An attacker may have made it, so lines have a limit, and nothing is used before the
+/// Reads a manifest line by line. An attacker may have created it, so lines have a limit, and nothing is used before the
 /// whole has been checked.
 final class ManifestReader {
     let header: BackupHeader
