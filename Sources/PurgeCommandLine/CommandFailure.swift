@@ -20,7 +20,7 @@ package struct CommandFailure: Error, Hashable {
         self.message = message
     }
 
-    /// Returns the failure for a wrong command line.
+    /// Returns the failure for an invalid command line.
     package static func usage(_ message: String) -> CommandFailure {
         CommandFailure(status: ExitStatus.usage, message: VisibleText.of(message))
     }

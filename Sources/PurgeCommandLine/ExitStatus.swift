@@ -3,7 +3,7 @@ package enum ExitStatus {
     package static let done: Int32 = 0
     package static let failed: Int32 = 1
     package static let usage: Int32 = 64
-    /// `run`: COMMAND ended with 0, and there were events of `--fail-on`.
+    /// `run`: COMMAND ended with 0, and events named by `--fail-on` occurred.
     package static let demandFailed: Int32 = 123
     /// `run`: purgefs itself failed; COMMAND cannot be executed; COMMAND was not found.
     package static let runFailed: Int32 = 125

@@ -41,7 +41,7 @@ package enum HelpText {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns a table with names on the left and wrapped meanings on the right. A long name gets a line of its own.
+    /// Returns a table with names on the left and wrapped meanings on the right. A long name gets its own line.
     package static func table(_ rows: [HelpSection.Line]) -> [String] {
         let longest = rows.map(\.name.count).max() ?? 0
         let column = longest == 0 ? 0 : min(26, longest + 2)
