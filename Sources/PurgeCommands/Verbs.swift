@@ -8,7 +8,7 @@ import PurgeWhy
 
 /// The table of verbs, in the order of the help. A new verb is a line here and a folder beside this file, or a target of its own.
 enum Verbs {
-    /// Verbs are made on demand, because making all of them takes longer than mounting.
+    /// Verbs are built on demand, because building all of them takes longer than mounting.
     private static let table: [@Sendable () -> Verb] = [
         { .run }, { .mount }, { .unmount }, { .status }, { .set }, { .mark }, { .purge }, { .policy }, { .clean },
         { .device }, { .clock }, { .app }, { .events }, { .diagnose },

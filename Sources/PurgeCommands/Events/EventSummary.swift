@@ -5,7 +5,7 @@ import PurgeSystem
 
 /// Sums up events by directory, by kind and by process.
 struct EventSummary {
-    /// The most names in a directory's path. Deeper directories count for the one at this depth.
+    /// The maximum number of names in a directory's path. Deeper directories count towards the one at this depth.
     private static let depth = 3
 
     private var times = EventTimes()
@@ -61,7 +61,7 @@ struct EventSummary {
         times.add(event.time)
         total.add(event)
         if let path = event.path { directories[Self.directory(of: path), default: Row()].add(event) }
-        // The reason of any other event is an individual text.
+        // The reason of any other event is free text.
         let isPurge = event.type == .purge
         let kind = Kind(type: event.type, reason: isPurge ? event.reason : nil, trigger: isPurge ? event.trigger : nil)
         kinds[kind, default: Row()].add(event)

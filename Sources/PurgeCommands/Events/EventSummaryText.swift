@@ -5,7 +5,7 @@ import PurgeModel
 struct EventSummaryText {
     let report: EventSummaryReport
 
-    /// The most lines of a table; the others are only counted.
+    /// The maximum number of lines of a table; the others are only counted.
     private static let most = 10
     private static let nameWidth = 40
 

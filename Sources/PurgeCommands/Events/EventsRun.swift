@@ -56,7 +56,7 @@ struct EventsRun {
     }
 
     /// Returns the filter with a pattern relative to the container at one of `roots`, and with a time by the device's clock.
-    /// `clock` returns how many seconds that is ahead.
+    /// `clock` returns how many seconds the device's clock is ahead of real time.
     private func filter(
         relativeTo roots: [String], clock: () throws(CommandFailure) -> Int64
     ) throws(CommandFailure) -> EventFilter {

@@ -52,7 +52,7 @@ enum Roff {
         rows.flatMap { $0.name.isEmpty ? [".PP", prose($0.meaning)] : [".TP", name($0.name), prose($0.meaning)] }
     }
 
-    /// Returns commands, each on a line of its own.
+    /// Returns commands, each on its own line.
     static func commands(_ lines: [String]) -> [String] {
         [".PP", ".RS 4", ".nf"] + lines.map { bold($0) } + [".fi", ".RE"]
     }

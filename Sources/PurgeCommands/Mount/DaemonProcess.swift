@@ -18,8 +18,8 @@ final class DaemonProcess {
         (self.pid, self.line, self.store) = (pid, line, store)
     }
 
-    /// Starts `purgefs mount --foreground` in a session of its own. `options` go before the operands, which are passed as the
-    /// user wrote them, so that ps shows them. If possible the daemon is a fork of this process, which is ready some milliseconds
+    /// Starts `purgefs mount --foreground` in its own session. `options` go before the operands, which are passed as the user
+    /// wrote them, so that ps shows them. If possible the daemon is a fork of this process, which is ready some milliseconds
     /// sooner than a newly loaded program. It serves no other store than the `known` directory, if that existed before.
     static func start(
         programName: String, options: [String], store: String, known: KnownDirectory?, mountpoint: String

@@ -18,7 +18,7 @@ enum MountChecks {
         try checkRights(allowsOther: allowsOther)
     }
 
-    /// Runs the checks for `purgefs run`, which makes the mount point itself. `store` is the one that the user named.
+    /// Runs the checks for `purgefs run`, which creates the mount point itself. `store` is the one that the user named.
     static func runForCommand(store: String?, eventsFile: String?, allowsOther: Bool) throws(CommandFailure) {
         try checkProcess()
         if store != nil || eventsFile != nil {
@@ -147,7 +147,7 @@ enum MountChecks {
         }
     }
 
-    /// The least number of descriptors: the daemon's own, and a few for the app.
+    /// The minimum number of descriptors: the daemon's own, and a few for the app.
     private static let leastDescriptors = 64
 
     private static func checkLimits() throws(CommandFailure) {

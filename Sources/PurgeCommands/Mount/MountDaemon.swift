@@ -181,7 +181,7 @@ struct MountDaemon {
 
 /// The data after the last event on the connection of `--send-events`.
 struct DaemonReport: Codable {
-    /// The message for the user about a failure, in a line of its own.
+    /// The message for the user about a failure, on its own line.
     var failure: String?
     /// The status, if the starter asked for it.
     var status: StatusReport?

@@ -49,7 +49,7 @@ extension Arguments {
         texts(.mountOptions).flatMap { $0.split(separator: ",").map(String.init) }
     }
 
-    /// Whether other users may access the mount; two options say so.
+    /// Whether other users may access the mount; either of two options allows it.
     var allowsOther: Bool { has(.allowOther) || mountOptions.contains("allow_other") }
 
     private func settingsChange() throws(CommandFailure) -> SettingsChange {
@@ -63,7 +63,7 @@ extension Arguments {
         return change
     }
 
-    /// Returns `--total`. A size of a few bytes is refused as one with a forgotten unit.
+    /// Returns `--total`. A size of a few bytes is refused, because its unit was probably forgotten.
     private func deviceSize() throws(CommandFailure) -> ByteCount? {
         guard let total = size(.total), let text = text(.total) else { return nil }
         if let objection = SizeText.objection(toDevice: text) { throw .usage("--total \(text): \(objection)") }

@@ -14,10 +14,10 @@ struct PolicyDirectory {
     private var directory: FileDescriptor { entry.descriptor }
     /// The path without symbolic links and `..`.
     let path: String
-    /// Whether the directory was missing and has been made.
+    /// Whether the directory was missing and has been created.
     let isNew: Bool
 
-    /// Opens the directory. With `making`, makes it and the directories above it if they are missing.
+    /// Opens the directory. With `making`, creates it and the directories above it if they are missing.
     init(_ name: String, making: Bool) throws(CommandFailure) {
         self.name = name
         let (above, missing) = try Self.find(name)
@@ -49,7 +49,7 @@ struct PolicyDirectory {
     }
 
     /// Creates the directories in `missing`, each in the one before it. They belong to the owner of the nearest one, even if
-    /// root makes them.
+    /// root creates them.
     private static func make(
         _ missing: [String], below nearest: ContainerEntry, _ name: String
     ) throws(CommandFailure) -> ContainerEntry {

@@ -59,7 +59,7 @@ extension Verb {
 }
 
 private enum PurgeVerb {
-    /// Purges exactly the named operands. A wrong operand does not keep the others from being purged.
+    /// Purges exactly the named operands. An invalid operand does not stop the others from being purged.
     static func purgePaths(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
         guard !invocation.rawOperands.isEmpty else {
             throw .usage("nothing to purge: name a PATH, or use --bytes, --tier, --all or --path")

@@ -4,7 +4,7 @@ import PurgeContainers
 import PurgeSystem
 
 extension RunArea {
-    /// The least age in nanoseconds. Younger directories may not have been locked yet.
+    /// The minimum age in nanoseconds. Younger directories may not have been locked yet.
     private static let least: Int64 = 10_000_000_000
 
     /// Removes dead mounts and temporary stores from `directory` that earlier runs of this user have left because they were

@@ -28,8 +28,8 @@ struct RunArea {
 
     var store: String { root + "/store" }
 
-    /// Returns directories fit for temporary files, the best first. For root, directories where names cannot be exchanged come
-    /// first. A directory inside a container or a store is not fit, because files there may be purged.
+    /// Returns directories suitable for temporary files, the best first. For root, directories where names cannot be exchanged
+    /// come first. A directory inside a container or a store is not suitable, because files there may be purged.
     static func candidates(_ surroundings: Surroundings) -> [String] {
         let named = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
         let fit = [named, "/tmp", "/var/tmp"].filter { !$0.isEmpty }.compactMap(Places.resolved).filter { path in
@@ -122,7 +122,7 @@ struct RunArea {
         }
     }
 
-    /// How often removal is tried: a process that COMMAND has left may make folders there after the unmount.
+    /// How often removal is tried: a process that COMMAND left behind may create folders there after the unmount.
     private static let attempts = 20
 
     /// Removes the whole area with the store; does nothing if it is already gone. Anything still mounted there is left alone.

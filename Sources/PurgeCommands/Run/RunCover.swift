@@ -1,8 +1,8 @@
 import PurgeCommandLine
 import PurgeSystem
 
-/// The mounts that COMMAND has made over its container, or over a directory of the run above it. They hide the container from the
-/// end of the run, and would stay behind. Mounts inside the container hide nothing, and disappear with it.
+/// The mounts that COMMAND has created over its container, or over a directory of the run above it. They hide the container when
+/// the run ends, and would be left behind. Mounts inside the container hide nothing, and disappear with it.
 struct RunCover {
     let area: RunArea
     let mountpoint: String

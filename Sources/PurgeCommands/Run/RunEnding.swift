@@ -43,7 +43,7 @@ struct RunEnding {
         return awaitEndAndUnmount(daemon, record)
     }
 
-    /// Does the same before COMMAND was started, or for a daemon that was killed and whose mount has stayed.
+    /// Does the same before COMMAND was started, or for a daemon that was killed and left its mount behind.
     func abandon(_ daemon: DaemonProcess) -> [CommandFailure] {
         daemon.requestEnd()
         return awaitEndAndUnmount(daemon, nil)

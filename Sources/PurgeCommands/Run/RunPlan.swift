@@ -103,7 +103,7 @@ extension RunPlan.Step {
     }
 }
 
-/// A plan that is carried out, on a thread of its own.
+/// Carries out a plan on its own thread.
 final class RunningPlan: Sendable {
     private struct State {
         /// When COMMAND was about to begin.
@@ -185,7 +185,7 @@ final class RunningPlan: Sendable {
         }
     }
 
-    /// Waits until `time`. Returns whether COMMAND still runs then.
+    /// Waits until `time`. Returns whether COMMAND is still running then.
     private func wait(until time: Int64) -> Bool {
         while true {
             let seen = gate.generation

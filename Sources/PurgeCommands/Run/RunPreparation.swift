@@ -40,8 +40,8 @@ struct RunPreparation {
         try area.remove()
     }
 
-    /// Prepares a run. `named` is the store that the user gave. Without one, the store is in the first directory for temporary
-    /// files that can hold it. With an origin, the store is new and begins as a copy of that. The first content of a new store is
+    /// Prepares a run. `named` is the user's store, if any. Without one, the store is in the first directory for temporary files
+    /// that can hold it. With an origin, the store is new and begins as a copy of that. The first content of a new store is
     /// created with `protection` as the default class.
     static func make(
         store named: String?, copyOf origin: CopyOrigin?, protection: FileProtection?, allowsOther: Bool
@@ -84,7 +84,7 @@ struct RunPreparation {
                 advice: "Set TMPDIR to a directory that can be written.")
     }
 
-    /// The reasons why directories for temporary files were not fit.
+    /// Why directories for temporary files were not suitable.
     private struct Refusals {
         private(set) var first: CommandFailure?
         /// File systems that are full, or fail as a whole for another reason.
@@ -121,8 +121,8 @@ struct RunPreparation {
         return nil
     }
 
-    /// Opens the store and makes the mount point. The store comes first, because the mount point's path contains the container's
-    /// UUID.
+    /// Opens the store and creates the mount point. The store comes first, because the mount point's path contains the
+    /// container's UUID.
     private init(
         _ area: RunArea, store path: String, _ copied: NewStore?, _ protection: FileProtection?, _ cleaning: RunCleaning
     ) throws(CommandFailure) {

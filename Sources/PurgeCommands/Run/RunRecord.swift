@@ -65,15 +65,15 @@ final class RunRecord: Sendable {
             file = try path.map { (path) throws(Errno) in
                 if path == "-" { return try Self.standardOutput() }
                 let file = try FileDescriptor.openOutput(path, O_TRUNC)
-                // A pipe whose reader has stopped must not block this process for ever.
+                // A pipe whose reader has stopped must not block this process forever.
                 if try !System.status(file.raw).isRegularFile { try System.makeNonblocking(file.raw) }
                 return file
             }
         } catch { throw CommandFailure("cannot write the events", output: path ?? "", error) }
     }
 
-    /// Opens standard output, which COMMAND has too. A file is duplicated, to share its position. Anything else is opened anew,
-    /// so that only this process's writes do not wait.
+    /// Opens standard output, which COMMAND has too. A file is duplicated, to share its position. Anything else is reopened, so
+    /// that only this process's writes do not wait.
     private static func standardOutput() throws(Errno) -> FileDescriptor {
         if try !System.status(STDOUT_FILENO).isRegularFile {
             do throws(Errno) {
@@ -83,7 +83,7 @@ final class RunRecord: Sendable {
         return try System.duplicate(STDOUT_FILENO)
     }
 
-    /// Records the events numbered above `sequence`, as they arrive over the line.
+    /// Records the events numbered above `sequence`, as they arrive over the connection.
     func begin(_ line: FileDescriptor, after sequence: Int64, store: String, mountpoint: String) throws(CommandFailure)
     {
         state.withLock { $0.newest = sequence }

@@ -68,7 +68,7 @@ extension Verb {
 
 private enum RunVerb {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
-        // Checked before anything is created, so that a wrong command line is reported with its own status.
+        // Checked before anything is created, so that an invalid command line is reported with its own status.
         let request = try invocation.arguments.mountRequest(store: "", mountpoint: "")
         try checkFiles(invocation.arguments)
         let demands = try RunDemands(invocation.arguments)

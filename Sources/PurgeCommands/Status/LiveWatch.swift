@@ -8,7 +8,7 @@ struct LiveWatch {
     private static let ends = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT).withoutIgnored
     private static let stop = SignalSet(SIGTSTP).withoutIgnored
     private static let signals = ends.union(stop).union(SignalSet(SIGWINCH))
-    /// How often it checks whether there is another status, in milliseconds.
+    /// How often it checks for a new status, in milliseconds.
     private static let period: Int32 = 100
 
     private enum Ending {

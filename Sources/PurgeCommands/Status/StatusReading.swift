@@ -2,7 +2,7 @@ import PurgeCommandLine
 import PurgeSystem
 import Synchronization
 
-/// Reads the status of a container every second, on a thread of its own.
+/// Reads the status of a container every second, on its own thread.
 final class StatusReading: Sendable {
     private static let period: Int64 = 1000
 
@@ -12,7 +12,7 @@ final class StatusReading: Sendable {
     }
     struct State: Sendable {
         var latest: WatchedStatus?
-        /// How many statuses there have been.
+        /// The number of statuses read so far.
         var number = 0
         var end: End?
     }

@@ -2,7 +2,7 @@ import Glibc
 import PurgeCommandLine
 import PurgeSystem
 
-/// The second screen of a terminal, which programs like `less` use. The content of the first screen comes back afterwards.
+/// The alternate screen of a terminal, which programs like `less` use. The main screen's content returns afterwards.
 struct TerminalScreen {
     package static let enter = "\u{1B}[?1049h\u{1B}[?25l"
     private static let leave = "\u{1B}[?25h\u{1B}[?1049l"
