@@ -21,7 +21,7 @@ public struct MountRequest: Sendable {
     public var start: String?
     /// Whether to warn that the disk under the store has less room than the device.
     public var warnsOfSmallDisk = true
-    /// Whether a process still waits for the mount to be ready, so that an end now counts as a failure.
+    /// Whether a process still waits for the mount to be ready, so that ending now counts as a failure.
     public var isAwaited: @Sendable () -> Bool = { false }
     /// The process for which the app is launched before the mount is ready, and terminated at its end; nil if others do that.
     public var appProcess: Int32? {

@@ -44,7 +44,7 @@ private enum PurgeableCommand: UInt32 {
         }
     }
 
-    /// Returns the flags in force afterwards.
+    /// Returns the flags in effect afterwards.
     private func flags(
         of handle: Handle, _ data: UnsafeRawBufferPointer, _ request: Request
     ) throws(Errno) -> PurgeableFlags {

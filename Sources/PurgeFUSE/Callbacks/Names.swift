@@ -61,7 +61,7 @@ extension Server {
     }
 }
 
-// Making, moving and removing names.
+// Creating, moving and removing names.
 extension fuse_lowlevel_ops {
     static func addNames(_ operations: inout fuse_lowlevel_ops) {
         operations.mkdir = { Request($0)?.makeDirectory($2, in: $1, $3) }

@@ -3,7 +3,7 @@ import PurgeSystem
 import PurgeVolume
 import Synchronization
 
-/// Announcements on their way to the kernel, and the answers that wait for them. A thread of its own sends the answers in order,
+/// Announcements on their way to the kernel, and the answers that wait for them. A separate thread sends the answers in order,
 /// once the kernel has been told or that takes too long.
 ///
 /// To be told about a name, the kernel takes the lock of the directory. rename(2), unlink(2) and link(2) take that lock too, and

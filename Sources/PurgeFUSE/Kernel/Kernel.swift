@@ -44,8 +44,8 @@ final class Kernel: KernelPort {
     func dropPages(of files: [Node]) { dropPages(of: files, times: 2) }
     func dropRefusedPages(of file: Node) { dropPages(of: [file], times: 1) }
 
-    /// Drops pages by opening the files. A call on /dev/fuse is made only for files that cannot be opened, because it would wait
-    /// again and again for the pages of writes that keep coming.
+    /// Drops pages by opening the files. A call on /dev/fuse is made only for files that cannot be opened, because it would keep
+    /// waiting for the pages of new writes.
     private func dropPages(of files: [Node], times: Int) {
         guard mount.hasBegun else { return }
         let left = pages.dropPages(of: files, times: times) { [mount] (path) throws(Errno) in

@@ -4,7 +4,7 @@ import PurgeTree
 import PurgeVolume
 import Synchronization
 
-/// Tells the kernel about purged names, on a thread of its own. A request's own thread would wait for a lock that the kernel
+/// Tells the kernel about purged names, on its own thread. A request's own thread would wait for a lock that the kernel
 /// holds for that very request.
 ///
 /// The thread has no descriptors but the ones it opens itself. If the daemon is killed while the thread is inside the mount, the

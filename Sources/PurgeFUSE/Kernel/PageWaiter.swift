@@ -44,7 +44,7 @@ final class PageWaiter: Sendable {
     func end() { queue.end() }
 
     /// Has the pages of each file dropped `times` times. Returns the files that could not be opened, because the daemon's user
-    /// may not read them. To find a name the kernel may need the lock of the container, which another call can hold for ever. So
+    /// may not read them. To find a name the kernel may need the lock of the container, which another call can hold forever. So
     /// this also returns when a file takes too long, and at once while the thread is stuck. `open` is called on the waiter's
     /// thread with the path of a file in the mount.
     func dropPages(

@@ -9,7 +9,7 @@ import Synchronization
 
 /// A log of a mount with a line for each request and each event (docs/DEBUGGING.md).
 public final class Trace: Sendable {
-    /// A kind of lines that can be traced alone.
+    /// A kind of line that can be traced on its own.
     public enum Family: String, CaseIterable, Sendable {
         case names, attributes, files, data, directories, xattrs, events
     }

@@ -11,7 +11,7 @@ final class DeviceRequests<Service: RequestService>: RequestSource, @unchecked S
     /// The mount ends after this many failures, about two seconds.
     private static var maximumFailures: Int { 200 }
 
-    /// libfuse's own size, which is the least that the kernel accepts.
+    /// libfuse's own size, which is the minimum that the kernel accepts.
     private static var bufferSize: Int { (1 << 20) + 4096 }
     private static var headerSize: Int { 40 }
     /// The size of fuse_in_header and fuse_write_in.

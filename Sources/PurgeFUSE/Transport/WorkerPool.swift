@@ -186,7 +186,7 @@ final class Worker {
     private static let current = ThreadLocal()
 }
 
-/// A source of requests, which also serves them; the pool does not know their form.
+/// A source of requests, which also serves them; the pool does not know their format.
 protocol RequestSource: Sendable {
     func prepareThread()
     func makeBuffer() -> UnsafeMutableRawBufferPointer?
