@@ -56,7 +56,7 @@ extension BackupFinding.Rule {
     }
 }
 
-/// Recognizes files that a user seems to have made.
+/// Recognizes files that a user seems to have created.
 public enum UserContent {
     /// Documents, and pictures and films from a camera. Music and other films are mostly downloads.
     private static let extensions: Set<String> = [

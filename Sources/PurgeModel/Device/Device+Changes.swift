@@ -43,20 +43,20 @@ public enum DeviceEffect: Hashable, Sendable {
     case level(LevelChange)
     /// Set the device's clock this far ahead of real time.
     case clock(secondsAhead: Int64)
-    /// Put this profile into force.
+    /// Switch to this profile.
     case profile(Profile)
     /// Remove the files and folders of `tmp` that are over age at this moment (`PurgeRule.isOver`).
     case age(Instant)
     /// Purge until `Device.goal(for:)` returns nil, or nothing is left.
     case purge(PurgeTrigger)
-    /// Put this lock state into force; it decides what data protection lets an app read.
+    /// Switch to this lock state; it decides what data protection lets an app read.
     case lockState(LockState)
     /// Save the device with its mark of this work, or abandon the work if that fails (`Device.abandon`). Then remove the
     /// files that must go, including folders and files in use, and apply the change with `Device.finish`.
     case work(DeviceWork)
     /// Check directory policies, or empty their directories.
     case policies(PolicyCommand)
-    /// Make missing standard folders again.
+    /// Recreate missing standard folders.
     case makeLayout
     /// Invalidate the file attributes that programs have been told.
     case forgetAttributes
@@ -126,7 +126,7 @@ extension Device {
         if let change = judgePressure() { effects.append(.level(change)) }
         if goal(for: .capacity) != nil { effects.append(.purge(.capacity)) }
         effects.append(.save)
-        // A purge that lags is not waited for.
+        // Nothing waits for a purge that lags.
         if reclaimUrgency != nil, profile.lag(purgeLatency).seconds == 0 { effects.append(.purge(.pressure)) }
         return effects
     }
@@ -173,7 +173,7 @@ extension SizeChange {
     }
 }
 
-// Events on the device that are no change by a user.
+// Events on the device that are not changes by a user.
 extension Device {
     /// Updates the level to match free space, and returns the change, if any.
     public mutating func judgePressure() -> LevelChange? {

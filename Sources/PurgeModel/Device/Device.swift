@@ -40,7 +40,7 @@ public struct Device: Hashable, Sendable {
     /// The thresholds in bytes, for the current total.
     public private(set) var limits: Thresholds
     public internal(set) var level = PressureLevel.normal
-    /// Incremented with each change of `level`, so that a change there and back is seen too.
+    /// Incremented with each change of `level`, so that a change back and forth is noticed too.
     public internal(set) var levelChanges: UInt64 = 0
     /// Incremented with each change that must be saved soon.
     public internal(set) var revision: UInt64 = 0

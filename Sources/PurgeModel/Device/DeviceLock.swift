@@ -9,7 +9,7 @@ public struct DeviceLock: Hashable, Sendable {
     /// The end of `locking` in the device's time; `distantPast` in every other state.
     public package(set) var locksAt = Instant.distantPast
 
-    /// The time after locking in which everything can still be read.
+    /// The grace period after locking, in which everything can still be read.
     public static let lockingTime = TimeSpan(seconds: 10)
 
     public init() {}

@@ -1,4 +1,4 @@
-/// The purging rules in force (docs/RULES.md, Profiles).
+/// The purging rules in effect (docs/RULES.md, Profiles).
 public enum Profile: String, CaseIterable, Codable, Sendable {
     /// The rules as documented (docs/RULES.md, Where the rules come from).
     case documented
@@ -6,7 +6,7 @@ public enum Profile: String, CaseIterable, Codable, Sendable {
     case device
 }
 
-// All differences between the profiles. Nothing else asks which profile is in force.
+// All differences between the profiles. Nothing else asks which profile is in effect.
 extension Profile {
     /// The thresholds of a device on which none was set.
     public var thresholds: ThresholdSettings {

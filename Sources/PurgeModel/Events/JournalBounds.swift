@@ -9,7 +9,7 @@ public struct JournalBounds: Hashable, Sendable {
     public init(size: ByteCount, age: TimeSpan = TimeSpan(seconds: 0)) { (self.size, self.age) = (size, age) }
 
     public static let usualSize = ByteCount(256 << 20)
-    /// The sizes that are allowed besides 0.
+    /// The sizes that are allowed in addition to 0.
     public static let sizes = ByteCount(1 << 20)...ByteCount(1 << 30)
 
     public var recordsEvents: Bool { size > .zero }

@@ -41,7 +41,7 @@ public enum FileKind {
             && folders.dropFirst(2).contains { $0.hasPrefix("com.apple.") }
     }
 
-    /// Returns whether a user seems to have made the file. Pictures count in Documents; elsewhere they are mostly thumbnails
+    /// Returns whether a user seems to have created the file. Pictures count in Documents; elsewhere they are mostly thumbnails
     /// or downloads, and count only with a camera's format or file name.
     public static func isUserContent(_ path: String) -> Bool {
         if UserContent.isLike(path: path) { return true }

@@ -1,6 +1,6 @@
 /// When the daily removal of unused files in `tmp` is due: once a day of the device's time, in UTC.
 public struct TemporaryAgeing: Hashable, Sendable {
-    /// Whether the daily removal is in force.
+    /// Whether the daily removal is in effect.
     var isOn = false
     /// The day of the last removal, or the day on which the profile was set; nil until then.
     public internal(set) var day: Int64?
