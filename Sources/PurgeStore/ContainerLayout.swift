@@ -69,7 +69,7 @@ struct ContainerLayout {
         do {
             try place.makeFolder(name, in: parent, mode: 0o755)
         } catch .exists {
-            // Anything in its place stays.
+            // An entry that the app put in its place stays.
         } catch let error where error == .accessDenied && !isNeeded {
             // The folder above may not be writable.
         } catch { throw .failed("the folder cannot be made", path: path, error) }

@@ -39,8 +39,8 @@ public final class Store: Sendable {
 
     let settings = Mutex(KnownSettings())
     private let extents = Mutex<FileDescriptor?>(nil)
-    /// Sidecars that could not be removed yet. The lock is held during removals, so that none is removed that another
-    /// thread has made again.
+    /// Sidecars that could not be removed yet. The lock is held during removals, so that none is removed that another thread
+    /// has recreated.
     let leftSidecars = Mutex<Set<String>>([])
 
     private init(
@@ -53,9 +53,9 @@ public final class Store: Sendable {
         self.isForReading = isForReading
     }
 
-    /// Opens a store and takes its lock (flock on the directory). With `creating`, makes the directory and the missing parts of
-    /// the container's layout; otherwise changes nothing. A directory with other entries in it is never turned into a store. If
-    /// this fails, everything it made is removed again.
+    /// Opens a store and takes its lock (flock on the directory). With `creating`, creates the directory and the missing parts
+    /// of the container's layout; otherwise changes nothing. A directory with other entries in it is never turned into a store.
+    /// If this fails, everything it created is removed again.
     ///
     /// `start` is the start that this opening is part of, named by a directory of its own. A store in that directory is removed
     /// with it, and a store that has the start's mark was checked by it and left alone since. `known` is the directory that must
@@ -112,7 +112,7 @@ public final class Store: Sendable {
     public func withdraw() { before.restore(directory) }
 
     /// Leaves the mark of a start that now releases the store, and whose daemon opens it under the same name. Until
-    /// `StoreBefore.restore(after:)` or `StoreBefore.keep(after:)`, that start can remove the files it has made.
+    /// `StoreBefore.restore(after:)` or `StoreBefore.keep(after:)`, that start can remove the files it has created.
     public func leaveMark(of start: String) { StartMark.set(start, on: directory) }
 
     /// Opens a store only for reading, and takes its lock. Nothing in it changes, so it may be on a file system that is mounted

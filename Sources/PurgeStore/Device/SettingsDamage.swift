@@ -1,6 +1,6 @@
 /// Why device.json cannot be used.
 enum SettingsDamage: Error, Hashable {
-    /// The content is no JSON object that can be parsed.
+    /// The content cannot be parsed as a JSON object.
     case unreadable(String)
     case value(name: String, String)
     case newerVersion(Int64)

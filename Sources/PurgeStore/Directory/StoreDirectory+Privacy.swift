@@ -5,7 +5,7 @@ extension StoreDirectory {
     static let extentsName = "extents"
 
     /// Restricts the modes: 0700 for the directory, 0600 for our own files. A store of another user who lets us use it is left
-    /// unchanged: only its owner decides about its mode.
+    /// unchanged: only its owner decides on its mode.
     func makePrivate() throws(StoreError) {
         do throws(Errno) {
             try tighten(".", to: 0o700)

@@ -41,7 +41,7 @@ enum StoreHolder {
         } catch { return false }
     }
 
-    /// Returns a path as proc(5) shows it, with blanks and backslashes in octal.
+    /// Returns a path as proc(5) shows it, with spaces and backslashes in octal.
     private static func escaped(_ path: String) -> String {
         var text = path.replacing("\\", with: "\\134")
         for (character, code) in [(" ", "\\040"), ("\t", "\\011"), ("\n", "\\012"), ("#", "\\043")] {

@@ -3,7 +3,7 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-/// How SQLite reaches files: a VFS of our own on top of SQLite's. An attacker may have made the store, and nothing in it
+/// How SQLite reaches files: a VFS of our own on top of SQLite's. An attacker may have created the store, and nothing in it
 /// may lead out of it.
 enum DatabaseFiles {
     /// The name of the VFS for sqlite3_open_v2.

@@ -57,7 +57,7 @@ public final class Journal: Sendable {
         self.capacity = capacity
     }
 
-    /// Opens the journal, and makes it if there is none. A damaged journal is an error and stays unchanged. With
+    /// Opens the journal, and creates it if there is none. A damaged journal is an error and stays unchanged. With
     /// `toleratingFullDisk`, a journal for which the disk has no room is tried again later, because files can be deleted without
     /// it. With `replacingDamaged`, a journal found damaged now or later is kept aside and a new one begun (`takeDamage`). A file
     /// that was never a journal, or that a newer version wrote, is still an error.
@@ -257,7 +257,7 @@ public final class Journal: Sendable {
         return error.isReplaceable ? try replace(after: error) : false
     }
 
-    /// Recovers if another program has removed or replaced the file: the next use opens the new file, or makes one.
+    /// Recovers if another program has removed or replaced the file: the next use opens the new file, or creates one.
     private func isReplacedAfterLoss() -> Bool {
         state.withLock { state in
             guard !state.isClosed, state.database != nil, state.damages < Self.mostDamages,

@@ -20,7 +20,7 @@ struct JournalReserve: Sendable {
         } catch { return nil }
     }
 
-    /// Opens the rollback journal, and makes it if SQLite has not done so yet.
+    /// Opens the rollback journal, and creates it if SQLite has not done so yet.
     private static func rollback(_ place: StoreDirectory) throws(Errno) -> FileDescriptor {
         do throws(Errno) {
             let name = JournalSchema.rollbackName

@@ -2,7 +2,7 @@ import PurgeModel
 
 /// Keeps a journal's file within its bounds. SQLite reuses free pages before the file grows, so only pages in use count.
 struct JournalRoom {
-    /// How many bytes of events are written between two looks at the page count: far less than the smallest journal.
+    /// How many bytes of events are written between two checks of the page count: far less than the smallest journal.
     private static let batch: Int64 = 64 << 10
     /// How many events one step drops, each of which may change three pages.
     private static let step: Int64 = 500
@@ -12,7 +12,7 @@ struct JournalRoom {
     private static let returns = 50
     /// Pages that the trees themselves may take in addition to a batch.
     private static let reserve: Int64 = 16
-    /// The most bytes of a last use, and about the most of a sample, each with its share of the tree.
+    /// The maximum size of a last use in bytes, and roughly of a sample, each with its share of the tree.
     private static let lastUseBytes: Int64 = 40
     private static let sampleBytes: Int64 = 160
     /// The number of samples in a large journal.
@@ -78,8 +78,8 @@ struct JournalRoom {
         return parts
     }
 
-    /// Drops the oldest events until these fit. They fit into an empty journal of the smallest size, so this ends. A size of 0
-    /// means that no more events are recorded; the existing ones stay.
+    /// Drops the oldest events until these fit. They fit into an empty journal of the smallest size, so this terminates. A size
+    /// of 0 means that no more events are recorded; the existing ones stay.
     func make(for part: Part) throws(DatabaseError) {
         guard size > .zero else { return }
         let needed = part.bytes / (try pageSize()) + Self.reserve

@@ -62,8 +62,8 @@ enum JournalSchema {
         """
     }
 
-    /// Opens a writer's connection, and makes the tables if the file is new. Without `durably`, writes survive the end of this
-    /// process, but not a crash of the machine.
+    /// Opens a writer's connection, and creates the tables if the file is new. Without `durably`, writes survive the end of
+    /// this process, but not a crash of the machine.
     static func openForWriting(
         _ place: DatabasePlace, patience: Int32 = 5000, durably: Bool = true
     ) throws(DatabaseError) -> Database {
