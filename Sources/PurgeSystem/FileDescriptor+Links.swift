@@ -2,7 +2,7 @@ import Glibc
 
 // Protects root in directories where other users can exchange names and make symbolic links.
 extension FileDescriptor {
-    /// Whether only root can exchange entries that root has made in this directory or in a directory above it.
+    /// Whether only root can exchange entries that root has created in this directory or in a directory above it.
     public var keepsNames: Bool {
         do throws(Errno) {
             let top = FileIdentity(try System.status(ofPath: "/"))

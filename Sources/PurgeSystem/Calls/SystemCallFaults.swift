@@ -7,10 +7,10 @@ public struct SystemCallFaults: Sendable {
     public var code: Int32
     /// The calls that count; nil for all.
     public var name: SystemCall.Name?
-    /// The number of calls that work before the first fault.
+    /// The number of calls that succeed before the first fault.
     public var after: Int
     /// The number of calls that fail from there on; `.max` for all. EINTR with `.max` interrupts each call once, as repeated
-    /// signals would, and the retry works.
+    /// signals would, and the retry succeeds.
     public var count: Int
 
     public init(after: Int, of name: SystemCall.Name? = nil, code: Int32, count: Int = 1) {
@@ -69,7 +69,7 @@ final class SystemCallWatch {
         self.action = action
     }
 
-    /// Watches the calls of `body`. It replaces an outer watch for that time.
+    /// Watches the calls of `body`. It replaces an outer watch meanwhile.
     func during<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
         let outer = shim_call_watch()
         // Unmanaged: no reference is taken, since the caller holds one until the pointer has been put back.

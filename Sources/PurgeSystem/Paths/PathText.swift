@@ -38,6 +38,6 @@ extension String {
         return rest.isEmpty ? "/" : String(Substring(rest))
     }
 
-    /// Makes a string only from valid UTF-8; nil for other bytes, which would otherwise be altered.
+    /// Creates a string from valid UTF-8; nil for other bytes, which would otherwise be altered.
     public init?(path bytes: some Sequence<UInt8>) { self.init(validating: Array(bytes), as: UTF8.self) }
 }

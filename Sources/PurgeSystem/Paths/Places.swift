@@ -83,7 +83,7 @@ package enum Places {
 }
 
 extension Substring {
-    /// The text without blanks at either end.
+    /// The text without leading and trailing spaces.
     package var trimmed: Substring {
         var rest = self
         while rest.first == " " || rest.first == "\t" { rest.removeFirst() }

@@ -34,7 +34,7 @@ package final class WakefulThread: Sendable {
         try start(name: name, memory: ()) { _ in look() }
     }
 
-    /// Makes the thread look for work.
+    /// Wakes the thread to look for work.
     package func wake() { gate.advance() }
 
     /// Waits until no work is left, and ends the thread. No work may be added from now on.
