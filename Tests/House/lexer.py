@@ -1,6 +1,6 @@
 """Swift and C source text without its strings and comments.
 
-`Source.code` has the length and the lines of the text, with blanks for comments and the insides of strings. A match in it is
+`Source.code` has the length and the lines of the text, with spaces for comments and the insides of strings. A match in it is
 therefore code. Comments and strings are kept separately, each with its line.
 """
 import bisect
@@ -85,7 +85,7 @@ class Source:
         return at
 
     def _string(self, at, hashes, quote):
-        """Skips a string, from behind its opening quote. Interpolations may contain strings of their own."""
+        """Skips a string, starting after its opening quote. Interpolations may contain strings of their own."""
         start = at
         step = re.compile(rf'\\{hashes}\(|\\{hashes}.|{quote}{hashes}', re.DOTALL)
         while found := step.search(self.text, at):
@@ -122,7 +122,7 @@ class Source:
         self._done = end
 
     def _blank(self, end):
-        """Replaces a string or comment with blanks. The quotes stay, so that `= "..."` still looks like a value."""
+        """Replaces a string or comment with spaces. The quotes stay, so that `= "..."` still looks like a value."""
         text = self.text[self._done:end]
         blank = re.sub(r"[^\n]", " ", text)
         if len(text) >= 2 and text[0] in '#"':

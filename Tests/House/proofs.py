@@ -48,7 +48,7 @@ def c_uses(sources):
 
 
 def outermost(code):
-    """Returns the text with blanks inside all braces."""
+    """Returns the text with spaces inside all braces."""
     depth, kept = 0, []
     for letter in code:
         depth -= letter == "}"

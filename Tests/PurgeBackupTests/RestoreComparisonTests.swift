@@ -49,7 +49,7 @@ struct RestoreComparisonTests {
         #expect(texts(found) == ["tmp leftOut(PurgeModel.BackupExclusion.temporary) 3 6"])
     }
 
-    /// A folder of the layout is made anew. The flag on it was set before the backup or after it.
+    /// A folder of the layout is recreated. The flag on it was set before the backup or after it.
     @Test func excludedFolderOfTheLayout() throws {
         let before = try comparison(
             ["Documents"], ["Documents/a"], restored: ["Documents"], flagged: ["Documents"])

@@ -106,7 +106,7 @@ struct UsageTests {
         }
     }
 
-    /// Valid usage with a target that does not exist is a failure, not wrong usage.
+    /// Valid usage with a target that does not exist is a failure, not a usage error.
     @Test(arguments: [
         ["status", "/nonexistent/x"], ["set", "/nonexistent/x", "storage.total=1G"],
         ["purge", "/nonexistent/x", "--all"],

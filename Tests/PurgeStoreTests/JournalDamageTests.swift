@@ -248,7 +248,7 @@ struct JournalDamageTests {
         }
     }
 
-    /// The look-up uses an index, so that a mount does not read a long journal.
+    /// The lookup uses an index, so that a mount does not read a long journal.
     @Test(arguments: ["mount", "unmount"]) func theLastMountIsLookedUp(type: String) throws {
         let journal = try open()
         let plan = try journal.withDatabase { (database) throws(DatabaseError) in

@@ -25,7 +25,7 @@ struct StoreRefusalTests {
         #expect(try directory.read("file") == "precious")
     }
 
-    /// A directory that was checked or made must not be exchanged for another one, nor made again.
+    /// A directory that was checked or made must not be exchanged for another one, nor recreated.
     @Test(arguments: ["empty", "gone", "file"]) func refusesAnotherThanTheKnown(there: String) throws {
         let known = try KnownDirectory(path: directory.path)
         if there == "empty" { try directory.makeDirectory("store") }

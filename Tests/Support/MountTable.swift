@@ -37,7 +37,7 @@ public enum MountTable {
         }
     }
 
-    /// Decodes octal escapes; the table writes a blank as \040, for example.
+    /// Decodes octal escapes; the table writes a space as \040, for example.
     private static func unescaped(_ field: Substring) -> String {
         ["\\040": " ", "\\011": "\t", "\\012": "\n", "\\134": "\\"].reduce(String(field)) {
             $0.replacingOccurrences(of: $1.key, with: $1.value)

@@ -120,7 +120,7 @@ public final class TestMount: Sendable {
     /// Permits warnings, in tests that provoke them.
     public func expectWarnings() { state.withLock { $0.mayWarn = true } }
 
-    /// Fails if the log of a daemon that ended cleanly contains "error" and the like.
+    /// Fails if the log of a daemon that ended cleanly contains "error" or similar words.
     private static func checkLog(_ log: String) throws {
         for word in ["error", "warning", "fatal"] where log.lowercased().contains(word) {
             throw TestFailure("the daemon's log has \"\(word)\":\n\(log.suffix(4000))")
