@@ -194,7 +194,7 @@ extension Mounts {
             }
         }
 
-        /// A symbolic link is removed itself, not its target. File names may be any bytes.
+        /// For a symbolic link, the link is removed, not its target. File names may be any bytes.
         @Test(arguments: [true, false]) func hostileNames(mounted: Bool) throws {
             try Self.withContainer(mounted: mounted) { mount, target in
                 let outside = "\(mount.scratch)/outside"

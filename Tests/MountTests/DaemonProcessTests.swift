@@ -4,7 +4,7 @@ import Testing
 
 extension Mounts {
     /// Daemons are copies of the process that started them. If the command line does not fit into the memory of that process's
-    /// command line and environment, the daemon loads the program again. Only the blanks or NULs in /proc/PID/cmdline, and
+    /// command line and environment, the daemon loads the program again. Only the spaces or NULs in /proc/PID/cmdline, and
     /// /proc/PID/environ, differ.
     @Suite struct DaemonProcessTests {
         private static let words = "mount --foreground --ready-fd 3 --total 64M"

@@ -132,7 +132,7 @@ extension Mounts {
                 #expect(tryLock(file, "flock"))
                 let waiting = try Program.start(["flock", mount.path("Documents/f"), "true"])
                 let patient = try Program.start(["flock", mount.path("Documents/f"), "true"])
-                try mount.make("Documents/g", size: 1)  // a waiting process blocks nobody else
+                try mount.make("Documents/g", size: 1)  // a waiting process blocks no other
                 waiting.signal(SIGTERM)
                 #expect(try waiting.wait(within: 10) == 143)
                 #expect(flock(file.descriptor, LOCK_UN) == 0)

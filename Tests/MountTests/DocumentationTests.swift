@@ -196,7 +196,7 @@ extension Mounts {
             #expect(Array(names) == scenarios.filter(\.isForMounts).map { "- \"\($0.name)\"" })
         }
 
-        /// Returns each usage from its `purgefs` on, as one line with single blanks.
+        /// Returns each usage from its `purgefs` on, as one line with single spaces.
         private static func usages(_ lines: [String]) -> [String] {
             lines.flatMap { $0.split(separator: " ") }.joined(separator: " ").components(separatedBy: "purgefs ")
                 .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }

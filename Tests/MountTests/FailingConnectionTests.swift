@@ -35,7 +35,7 @@ extension Mounts {
             }
         }
 
-        /// A read that fails now and then does not end the mount, and no caller notices.
+        /// A read that fails occasionally does not end the mount, and no caller notices.
         @Test func requestsThatCannotBeReadAtOnce() throws {
             try withFailing("read:error=EIO:when=150+15") { mount in
                 let output = try run(mount).succeeded()

@@ -46,7 +46,7 @@ extension Mounts {
             }
         }
 
-        /// A setting that is in force but could not be saved is EIO, and is saved as soon as there is room.
+        /// A setting that is in effect but could not be saved is EIO, and is saved as soon as there is room.
         @Test func aSettingThatCannotBeSaved() throws {
             try withMount(["--total", "64M"], on: .tmpfs, tmpfsSize: "4M") { mount in
                 mount.expectWarnings()

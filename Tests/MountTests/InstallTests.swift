@@ -65,8 +65,7 @@ extension Mounts {
             }
         }
 
-        /// `--remove` deletes the folders it has made if nothing else is in them. DESTDIR is relative to the caller's
-        /// directory.
+        /// `--remove` deletes the folders it has created if nothing else is in them. DESTDIR is relative to the caller's directory.
         @Test func tarballLeavesNothing() throws {
             try Scratch.with("tarball") { scratch in
                 let archive = "\(scratch.path)/archive"

@@ -4,8 +4,8 @@ import Synchronization
 import Testing
 
 extension Mounts {
-    /// Complete messages of wrong and unusual command lines. To accept changes and review them:
-    /// `PURGEFS_ACCEPT_MESSAGES=1 swift test --filter MessageTests && git diff Tests/MountTests/Messages`.
+    /// Complete messages for invalid and unusual command lines. To accept changes and review them: `PURGEFS_ACCEPT_MESSAGES=1
+    /// swift test --filter MessageTests && git diff Tests/MountTests/Messages`.
     @Suite struct MessageTests {
         private static let workers = 4
 

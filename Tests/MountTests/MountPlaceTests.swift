@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The directory in which `purgefs run` makes its mount point.
+    /// The directory in which `purgefs run` creates its mount point.
     @Suite struct MountPlaceTests {
         private static let home = ["--quiet", "--", "sh", "-c", "echo \"$HOME\""]
 
@@ -26,7 +26,7 @@ extension Mounts {
             """, "sh",
         ]
 
-        /// Returns the directory that the run made for its mount point, and expects it to be gone.
+        /// Returns the directory that the run created for its mount point, and expects it to be gone.
         private func made(_ home: String) throws -> String {
             #expect(!home.contains("\n"), "\(home)")
             let parts = home.split(separator: "/")

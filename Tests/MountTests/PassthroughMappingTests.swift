@@ -286,7 +286,7 @@ extension Mounts {
             }
         }
 
-        /// Setting times and truncating a file are no uses.
+        /// Setting times and truncating a file do not count as use.
         @Test(arguments: backings) func otherChangesOfTheTimeAreNoUse(backing: Backing) throws {
             try withMount(on: backing) { mount in
                 for name in ["a", "b"] { try mount.make("Library/Caches/\(name)", size: MappedFile.size) }

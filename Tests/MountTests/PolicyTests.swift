@@ -57,7 +57,7 @@ extension Mounts {
             }
         }
 
-        /// A program can set attributes on a removed directory that it has open. They make no policy.
+        /// A program can set attributes on a removed directory that it has open. They do not make a policy.
         @Test func aRemovedDirectoryHasNone() throws {
             try withMount { mount in
                 try mount.makeDirectory("Documents/d")

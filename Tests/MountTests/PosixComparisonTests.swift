@@ -48,7 +48,7 @@ extension Mounts {
             #expect(failures["symlink_lengths"]?.contains("no such check") == true)
         }
 
-        /// The check fails on both sides, because the tree that it needs is missing. Equal failures are no agreement.
+        /// The check fails on both sides, because the tree that it needs is missing. Equal failures do not count as agreement.
         @Test func aBrokenCheckFails() throws {
             let failures = try failures(only: "^readonly_can_be_read$", readOnly: "check")
             #expect(failures["readonly_can_be_read"]?.contains("broken: ") == true)

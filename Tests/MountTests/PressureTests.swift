@@ -158,7 +158,7 @@ extension Mounts {
             }
         }
 
-        /// A mount determines the level anew, from free space alone.
+        /// A mount determines the level again, from free space alone.
         @Test func judgedAnewAtMount() throws {
             try withThresholds { mount in
                 try setFree(mount, 5 * Self.mib)

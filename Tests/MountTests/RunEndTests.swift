@@ -107,7 +107,7 @@ extension Mounts {
             }
         }
 
-        /// Only some of many refusals have an event of their own. Another event has the number of the rest.
+        /// Only some of many refusals have their own event. Another event has the number of the rest.
         @Test func withManyRefusals() throws {
             try Scratch.with("end") { scratch in
                 let open = """

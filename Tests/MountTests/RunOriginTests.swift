@@ -93,7 +93,7 @@ extension Mounts {
                     #expect(try dump(["--copy-of", prepared] + options) == expected)
                     #expect(try original("\(prepared)/container") == before)
                 }
-                // The copy is a store of its own now.
+                // The copy is now a separate store.
                 #expect(try dump(["--store", kept]) == expected)
                 try PurgefsBinary.run("check", kept).succeeded()
                 let settings = ["prepared", "kept"].map { Files.text("\(place.path)/\($0)/device.json") }

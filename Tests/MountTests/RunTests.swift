@@ -310,7 +310,7 @@ extension Mounts {
                     MountStatus.self, from: Data(try Files.content("\(run.scratch)/status")))
                 #expect(!Files.exists(status.store), "the temporary store is left")
                 try eventually("no process left") { try run.processes().isEmpty }
-                // The process may have made folders after the end of the run, which does not remove them.
+                // The process may have created folders after the end of the run, which does not remove them.
                 let mountpoint = try #require(status.mountpoint).split(separator: "/")
                 let area = "/" + mountpoint.dropLast(4).joined(separator: "/")
                 if Files.exists(area) { try Program.run("rm", "-r", area).succeeded() }

@@ -38,7 +38,7 @@ extension Mounts {
                 for part in [#""path":"tmp/victim""#, #""reason":"temporary""#, #""trigger":"importantWrite""#] {
                     #expect(purge.contains(part), "\(purge)")
                 }
-                // The daemon tells watchers by a call of its own.
+                // The daemon notifies watchers with its own call.
                 let told = try #require(lines(mount.log, of: "unlink").last)
                 #expect(told.contains(#" "tmp/victim" by "#) && !told.contains(" by \(System.threadID()) "))
             }

@@ -63,7 +63,7 @@ extension Mounts {
             }
         }
 
-        /// After concurrent calls of the ioctl and of setxattr, the mark in force equals the attribute.
+        /// After concurrent calls of the ioctl and of setxattr, the mark in effect equals the attribute.
         @Test func theIoctlBesideTheAttribute() throws {
             try withMount { mount in
                 try mount.make("Documents/file", size: 4096)

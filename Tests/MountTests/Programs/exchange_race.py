@@ -55,8 +55,8 @@ class Round:
         os.chown(self.place, USER, USER)
         self.decoy = f"{self.place}/decoy"
         os.mkdir(self.decoy, 0o700)
-        # Without a file, the decoy looks like a new directory. A directory with only a store's names would be a store, whoever
-        # opens it by that name.
+        # Without a file, the decoy looks like a new directory. A directory with only a store's names would be a store
+        # for anyone who opens it by that name.
         self.makesStore = work in ("store", "copy")
         self.hasFile, self.file = number % 2 == 0, "file" if self.makesStore else "journal.sqlite"
         if self.hasFile:

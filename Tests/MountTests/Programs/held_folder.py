@@ -1,4 +1,4 @@
-"""Runs commands that need a folder whose lock a program holds. They return, and have done what they promise.
+"""Runs commands that need a folder whose lock a program holds. They return once their work is done.
 
 held_folder.py MOUNT make: makes two files with a name in each of two folders, for a mount that has looked nothing up yet.
 held_folder.py MOUNT lock: locks the device while both files are open by the other folder's names. The daemon knows one of them

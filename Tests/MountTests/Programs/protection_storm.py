@@ -37,7 +37,7 @@ def mapped(fd):
 
 
 class Storm:
-    """State that the processes share: the number of the lock in force (0: none), the end, and the processes that are ready."""
+    """State that the processes share: the number of the lock in effect (0: none), the end, and the processes that are ready."""
 
     def __init__(self, folder):
         self.folder = folder

@@ -17,7 +17,7 @@ def expect(what, found, wanted):
 
 
 def mark(fd, bits):
-    """Sets the flags. Returns the flags in force afterwards, or the name of the error."""
+    """Sets the flags. Returns the flags in effect afterwards, or the name of the error."""
     data = bytearray(struct.pack("<Q", bits))
     try:
         fcntl.ioctl(fd, MARK, data)
