@@ -1,4 +1,4 @@
-/// A directory policy computed from docs/POLICIES.md: each question sorts all files of the directory anew.
+/// A directory policy computed from docs/POLICIES.md: each query sorts all files of the directory again.
 struct PolicyTable {
     /// The age in nanoseconds; nil if not set.
     var after: Int64?

@@ -1,7 +1,7 @@
 import PurgeModel
 
-/// A plain model of a container: a table of files with their paths, and a table of folders. It adds up every number anew for each
-/// question, and shares nothing with the tree but docs/RULES.md.
+/// A plain model of a container: a table of files with their paths, and a table of folders. It recomputes every number for each
+/// query, and shares nothing with the tree but docs/RULES.md.
 struct FileTable {
     struct File {
         var paths: [String]

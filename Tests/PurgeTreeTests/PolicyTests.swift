@@ -167,7 +167,7 @@ struct PolicyTests {
         expect(takeAll(&fixture), are: ["Documents/g"])
     }
 
-    /// A directory's members do not depend on its age and limit. Which files exceed them is judged anew.
+    /// A directory's members do not depend on its age and limit. Which files exceed them is judged again.
     @Test func anotherPolicyOfTheSameDirectory() {
         var fixture = TreeFixture()
         let files = (1...4).map { fixture.make("Library/Caches/\($0)", creation: Int64($0)) }

@@ -97,7 +97,7 @@ struct TreeAgeingTests {
         expect(fixture.popAll(), are: ["tmp/c", "tmp/b", "tmp/a"])
     }
 
-    /// A held file stays in its number, and gets its rank when it is released.
+    /// A held file keeps its old rank until it is released.
     @Test func aHeldFileIsAgedAfterwards() throws {
         var fixture = try makeFixture()
         let file = fixture.make("tmp/f", blocks: 2, lastUse: Self.use(1))

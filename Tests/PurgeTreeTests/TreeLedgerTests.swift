@@ -1,7 +1,7 @@
 import Support
 import Testing
 
-/// Compares the numbers and the order of victims with a table that is added up anew each time.
+/// Compares the numbers and the order of victims with a table that is recomputed each time.
 struct TreeLedgerTests {
     /// Each operation occurs with these seeds.
     @Test(arguments: Scale.some(of: [1, 2, 4, 5, 6, 7, 8, 9, 10, 21], least: 2)) func agreesWithARecount(seed: UInt64) {

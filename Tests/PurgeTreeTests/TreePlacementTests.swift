@@ -141,7 +141,7 @@ struct TreePlacementTests {
         fixture.rename("tmp", "Documents/old")
         #expect(fixture.tiers == [2, 0, 0])
         #expect(file.standing.writeClass == .opportunistic)
-        // linkat(2) gives an open file a name, which decides anew.
+        // linkat(2) gives an open file a name, which decides again.
         fixture.tree.link(file, as: fixture.dentry("Documents/f"))
         #expect(fixture.tiers == [0, 0, 2])
     }

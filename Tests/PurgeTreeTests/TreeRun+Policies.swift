@@ -13,7 +13,7 @@ extension TreeRun {
             if random.chance(50) { policy.after = [nil, 0, 2, 10, 1_000][random.below(5)] }
             if !isInSteps, random.chance(70) { policy.limit = [nil, 0, 1, 4, 9][random.below(5)] }
         }
-        // Each change to a policy starts it anew.
+        // Each change to a policy resets its state.
         (policy.isOver, policy.isTriggered, policy.isExhausted, policy.checked) = (false, false, false, nil)
         let isSet = policy.after != nil || policy.limit != nil
         table.folders[folder]?.policy = isSet ? policy : nil
@@ -42,7 +42,7 @@ extension TreeRun {
         let value = values[random.below(4)]
         if random.chance(60) { behaviour.isGroup = value } else { behaviour.leavesTombstones = value }
         fixture.tree.set(.behaviour(behaviour), of: fixture.node(folder))
-        // A group starts anew when its value changes.
+        // A group starts over when its value changes.
         if table.folders[folder]?.isGroup != behaviour.isGroup { table.folders[folder]?.uses = [:] }
         table.folders[folder]?.isGroup = behaviour.isGroup
         table.folders[folder]?.leavesTombstones = behaviour.leavesTombstones

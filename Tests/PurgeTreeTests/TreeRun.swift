@@ -97,7 +97,7 @@ struct TreeRun: ~Copyable {
 
     private mutating func make() {
         made += 1
-        // Few different uses and sizes make most files equal to another.
+        // With few distinct uses and sizes, most files tie with another one.
         let (blocks, use) = (Int64(random.below(4)), Int64(random.below(5)))
         let name = random.chance(10) ? Self.names[random.below(6)] : "f\(made)"
         guard table.files.count < 60, let path = newPath(name) else { return }
