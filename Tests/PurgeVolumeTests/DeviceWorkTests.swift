@@ -302,7 +302,7 @@ struct DeviceWorkTests {
                 $0.unfinished = work
             }
             try interrupt(live)
-            // The mount makes missing folders before it finishes the work.
+            // The mount creates missing folders before it finishes the work.
             if live.exists("Library/Preferences") { try live.removeDirectory("Library/Preferences") }
             try live.volume.finishInterruptedWork()
             #expect(live.exists("Library/Preferences") == (work == .delete))

@@ -19,7 +19,7 @@ final class LiveVolume: Sendable {
         settings.thresholds = .off
     }
 
-    /// Opens or makes a store, and applies `settings` to its saved settings.
+    /// Opens or creates a store, and applies `settings` to its saved settings.
     convenience init(
         _ storePath: String, port: any KernelPort = NoKernel(), patience: Int64 = Volume.patience,
         replacesJournal: Bool = false, settings change: (inout Device) -> Void = small

@@ -66,7 +66,7 @@ struct SetTimeFaultTests {
         }
     }
 
-    /// Changes come between the two halves of a read: the stamps of the file, and the times remembered with them.
+    /// Changes occur between the two halves of a read: the stamps of the file, and the times remembered with them.
     @Test(arguments: 1...6) func changesDuringALook(count: Int) throws {
         try withTimes { live, node, times in
             for start in times.indices {

@@ -203,7 +203,7 @@ struct TombstoneTests {
     }
 
     /// The kernel tries a call only twice. So a thread that was sent to look the file up is not sent again, even if the file is
-    /// emptied once more before the look-up.
+    /// emptied once more before the lookup.
     @Test func anOpenerIsSentToLookItUpOnlyOnce() throws {
         let announcements = VolumeGhostTests.holdingKernel()
         try withTombstones(port: announcements) { live in
@@ -224,7 +224,7 @@ struct TombstoneTests {
             #expect(announcements.unfinished == 2)
             try lookUp(by: 1, in: live)
             live.volume.close(try opened(node, by: 1, in: live))
-            // A look-up from before the file was emptied does not count.
+            // A lookup from before the file was emptied does not count.
             try emptyAgain(by: 2)
             for tid in [1, 2] as [pid_t] {
                 #expect(throws: Errno.stale) { try opened(node, by: tid, in: live) }

@@ -15,7 +15,7 @@ final class FaultStage {
 
         init(_ live: LiveVolume) throws {
             self.live = live
-            // Making the first file creates entries in the store that stay.
+            // Creating the first file also creates entries in the store that stay.
             let handle = try live.create("Documents/f")
             live.volume.close(handle)
             try live.unlink("Documents/f")

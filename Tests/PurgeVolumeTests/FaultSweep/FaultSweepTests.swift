@@ -10,12 +10,12 @@ import Testing
 
 /// Each system call of each operation that changes something fails in turn: once, twice, or from then on.
 struct FaultSweepTests {
-    /// With EINTR from then on, each call is interrupted once, because no kernel interrupts a call for ever.
+    /// With EINTR from then on, each call is interrupted once, because no kernel interrupts a call forever.
     private static let kinds: [(code: Int32, count: Int)] = [
         (EIO, 1), (ENOSPC, 1), (EMFILE, 1), (EINTR, 2), (EIO, .max), (ENOSPC, .max), (EMFILE, .max), (EINTR, .max),
     ]
 
-    /// Returns all kinds at full counts, and two otherwise. Which two depends on the operation, so each is tried on every fourth.
+    /// Returns all kinds at full scale, and two otherwise. Which two depends on the operation, so each is tried on every fourth.
     private static func kinds(for operation: Int) -> [(code: Int32, count: Int)] {
         guard Scale.factor < 1 else { return kinds }
         return [kinds[operation % kinds.count], kinds[(operation + kinds.count / 2 + 1) % kinds.count]]

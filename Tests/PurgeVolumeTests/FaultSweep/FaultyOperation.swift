@@ -3,7 +3,7 @@ import PurgeSystem
 
 @testable import PurgeVolume
 
-/// One operation, on the state that `prepare` has made.
+/// One operation, on the state that `prepare` has set up.
 struct FaultyOperation: Sendable {
     let name: String
     let prepare: @Sendable (FaultStage) throws -> () throws -> Void

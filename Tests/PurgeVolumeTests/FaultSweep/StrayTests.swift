@@ -5,7 +5,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Strays: entries that a failed call has made in the store and could not remove.
+/// Strays: entries that a failed call has created in the store and could not remove.
 struct StrayTests {
     /// Leaves a file `Documents/d/f` in the store that the tree does not know.
     private func leaveStray(_ live: LiveVolume) throws {
