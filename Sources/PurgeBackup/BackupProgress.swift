@@ -10,7 +10,7 @@ package final class BackupProgress {
     private let show: (BackupProgress) -> Void
     private var calls = 0
 
-    /// Calls `show` often; that decides itself how often to show the progress.
+    /// Calls `show` often; `show` itself limits how often it displays the progress.
     init(path: String, show: @escaping (BackupProgress) -> Void) { (self.path, self.show) = (path, show) }
 
     /// Notes how many bytes of the current entry are done.

@@ -5,7 +5,7 @@ import PurgeSystem
 /// The owner of a copy. As with `cp -a`, only root can give files away.
 enum Ownership {
     /// The error for an owner not mapped into the user namespace of this process. The kernel answers chown(2) with EINVAL, which
-    /// has other meanings too; when it makes a file for such an owner, it answers EOVERFLOW.
+    /// has other meanings too; when it creates a file for such an owner, it answers EOVERFLOW.
     static let unmapped = Errno(EOVERFLOW)
     private static let reason = "its owner or group is not mapped into this user namespace"
     private static let advice =

@@ -2,8 +2,8 @@ import Glibc
 import PurgeStore
 import PurgeSystem
 
-/// A directory that is made in a hidden directory (the workshop) beside its final place, and gets its own name when it is
-/// complete. If a process is killed and leaves a workshop, the next process that makes the same directory removes it.
+/// A directory that is created in a hidden directory (the workshop) beside its final place, and gets its own name when it
+/// is complete. If a process is killed and leaves a workshop, the next process that creates the same directory removes it.
 ///
 /// A process that makes or removes the workshop holds its lock (flock), and has checked after locking that the name still leads
 /// to it. So no process removes what another is making, and of several that make the same directory at once only one succeeds.
@@ -40,7 +40,7 @@ final class UnfinishedDirectory {
     /// The directory that was at the final place, if any.
     let before: Before?
 
-    /// The kind of directory that is made, for messages and hidden names.
+    /// The kind of directory that is created, for messages and hidden names.
     struct Kind: Sendable {
         var what: String
         var suffix: String
