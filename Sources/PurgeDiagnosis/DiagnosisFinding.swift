@@ -4,7 +4,7 @@ import PurgeModel
 package enum DiagnosisSeverity: String, CaseIterable, Comparable, Codable, Sendable {
     /// Data is lost, will be lost, or cannot be reached when it is needed.
     case error
-    /// The problem costs space, work or the user's patience, or a setting misses its purpose.
+    /// The problem costs space, work or the user's patience, or a setting does not achieve its purpose.
     case warning
     /// The developer should know about it.
     case note

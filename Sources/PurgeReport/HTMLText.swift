@@ -1,4 +1,4 @@
-/// Text for a page of HTML, which only escaping can make. It cannot begin an element, an attribute or an entity, hide itself, or
+/// Text for an HTML page, which only escaping can create. It cannot begin an element, an attribute or an entity, hide itself, or
 /// reorder its surroundings.
 struct HTMLText: Hashable, Sendable {
     /// The text as it stands in the page.
@@ -11,7 +11,7 @@ struct HTMLText: Hashable, Sendable {
         var marks = 0
         for scalar in Self.shortened(text, to: limit) {
             marks = Self.combines(scalar) ? marks + 1 : 0
-            // A pile of accents would reach into the neighbouring lines.
+            // Stacked accents would overlap the neighbouring lines.
             escaped += marks > 3 || Self.hides(scalar) ? Self.code(scalar) : Self.escape(scalar)
         }
         self.escaped = escaped

@@ -68,7 +68,7 @@ extension RunArea {
         } catch {}
     }
 
-    /// Whether the directory has that mark, and contains only entries that a run makes.
+    /// Whether the directory has that mark, and contains only entries that a run creates.
     private static func isOwn(_ directory: FileDescriptor) throws(Errno) -> Bool {
         let found = try System.attribute(at: directory.raw, nil, markName, limit: 64)
         guard try found == mark(of: directory) else { return false }

@@ -109,7 +109,7 @@ final class RunningPlan: Sendable {
         /// When COMMAND was about to begin.
         var began: Int64?
         var hasBegun = false
-        /// When COMMAND had ended.
+        /// When COMMAND ended.
         var ended: Int64?
         var reached = 0
         var failures: [CommandFailure] = []

@@ -3,7 +3,7 @@
 extension String {
     public func isPath(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
-    /// A hash of the path's bytes. A collision by chance is rarer than any error of the disk.
+    /// A hash of the path's bytes. An accidental collision is less likely than a disk error.
     public var pathHash: Int {
         var hasher = Hasher()
         var path = self
