@@ -2,7 +2,7 @@
 public struct DirectoryPolicy: Hashable, Sendable {
     /// The age at which files are purged; nil if it is not set, 0 for no limit.
     public var purgeAfter: TimeSpan?
-    /// The size that the files together may not reach; nil if it is not set, 0 for no limit.
+    /// The total size at which files are purged; nil if it is not set, 0 for no limit.
     public var sizeLimit: ByteCount?
 
     public init(purgeAfter: TimeSpan? = nil, sizeLimit: ByteCount? = nil) {

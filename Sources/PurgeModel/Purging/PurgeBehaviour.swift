@@ -1,5 +1,5 @@
-/// A directory's wishes about purging the files below it (docs/RULES.md, Groups and Tombstones). A nil value leaves the
-/// decision to the directories above.
+/// How a directory wants the files below it purged (docs/RULES.md, Groups and Tombstones). A nil value leaves the decision
+/// to the directories above.
 public struct PurgeBehaviour: Hashable, Sendable {
     /// Whether the files are purged together.
     public var isGroup: Bool?

@@ -14,7 +14,7 @@ public enum PurgeRefusal: String, CaseIterable, Codable, Sendable {
     case empty
     /// Open or mapped.
     case open
-    /// Being changed by another call or purge the whole time.
+    /// Held by another call or purge during the whole attempt.
     case busy
     /// The store failed to remove or truncate it.
     case failed
