@@ -8,7 +8,7 @@ public final class Store: Sendable {
     let place: StoreDirectory
     /// `container/`: the app's files.
     public let container: FileDescriptor
-    /// Whether this call made the store.
+    /// Whether this call created the store.
     public let isNew: Bool
     /// The state of the store before this call.
     public let before: StoreBefore
@@ -29,7 +29,7 @@ public final class Store: Sendable {
 
     /// Folders of a new container, parents first.
     public static var folders: [String] { ContainerLayout.folders }
-    /// The owner of the store, and of the entries that purgefs makes in it.
+    /// The owner of the store, and of the entries that purgefs creates in it.
     public var owner: (user: uid_t, group: gid_t) {
         get throws(Errno) { try place.owner }
     }
@@ -108,7 +108,7 @@ public final class Store: Sendable {
         return Store(place, container: container, before: before)
     }
 
-    /// Removes the parts of the store that were made since it was opened, for a failed mount.
+    /// Removes the parts of the store that were created since it was opened, for a failed mount.
     public func withdraw() { before.restore(directory) }
 
     /// Leaves the mark of a start that now releases the store, and whose daemon opens it under the same name. Until
@@ -133,7 +133,7 @@ public final class Store: Sendable {
     public func makePrivate() throws(StoreError) { try place.makePrivate() }
 
     /// Opens STORE/extents, which has one sidecar for each list of extents too long for an attribute. Throws ENOENT if there is
-    /// no such folder, unless `making` makes it.
+    /// no such folder, unless `making` creates it.
     func sidecars(making: Bool) throws(Errno) -> FileDescriptor {
         try extents.withLock { (cached) throws(Errno) in
             if let cached { return cached }

@@ -68,8 +68,8 @@ struct DeviceFile {
         } catch { return false }
     }
 
-    /// The settings that this process, or the one it was forked from, last made or read, with their text. Thanks to it, the
-    /// daemon of `purgefs run` need not parse the file that `purgefs run` has just written.
+    /// The settings that this process, or the one it was forked from, last wrote or read, with their text. With it, the daemon
+    /// of `purgefs run` need not parse the file that `purgefs run` has just written.
     private static let last = Mutex<(content: [UInt8], settings: Device)?>(nil)
 
     /// Returns the settings, or a fresh device's settings if there is no file. Damage is an error.

@@ -10,7 +10,7 @@ extension Store {
 
     /// Replaces device.json as a whole, so after a crash either the old or the new file is there. A file that cannot be read is
     /// never replaced, and a file that already has this content is kept. With `durably`, the new file also survives a crash of
-    /// the machine once this returns; otherwise that may bring back the old one.
+    /// the machine once this returns; otherwise such a crash may bring back the old one.
     public func saveSettings(_ device: Device, durably: Bool = true) throws(StoreError) {
         try settings.withLock { (known) throws(StoreError) in
             try known.save(device, durably: durably, to: DeviceFile(place: place))

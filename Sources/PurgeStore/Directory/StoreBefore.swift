@@ -54,8 +54,8 @@ public struct StoreBefore: Sendable {
         } catch {}  // the mark means nothing to other starts, and the next opening of the store removes it
     }
 
-    /// Removes everything made since then from a store whose lock the caller holds. If anything else has been put into the store
-    /// meanwhile, it removes nothing.
+    /// Removes everything that was created since then from a store whose lock the caller holds. If anything else has been put
+    /// into the store meanwhile, it removes nothing.
     func restore(_ store: FileDescriptor) {
         do throws(Errno) {
             guard try hasOnlyWhatGoes(store) else { return }

@@ -26,7 +26,7 @@ struct StoreDirectory: Sendable {
             || name.hasPrefix("journal.sqlite")
     }
 
-    /// The journal, and the files that SQLite makes beside it.
+    /// The journal, and the files that SQLite creates beside it.
     static let journalNames = ([""] + journalParts).map { JournalSchema.fileName + $0 }
     /// Suffixes of the files that SQLite may keep beside the journal.
     static let journalParts = ["-journal", "-wal", "-shm"]

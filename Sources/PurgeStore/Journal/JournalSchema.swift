@@ -54,7 +54,7 @@ enum JournalSchema {
 
     /// The pragmas for writing. They choose a rollback journal instead of a write-ahead log, whose index is a mapped file: a page
     /// of it that the disk cannot provide (Btrfs full or at its quota, a dying disk) would end the daemon with SIGBUS. The
-    /// rollback journal is kept between transactions (PERSIST), so that a commit neither makes nor removes a file.
+    /// rollback journal is kept between transactions (PERSIST), so that a commit neither creates nor removes a file.
     private static func writing(durably: Bool) -> String {
         """
         PRAGMA journal_mode = PERSIST; PRAGMA synchronous = \(durably ? "FULL" : "OFF"); \
@@ -70,7 +70,7 @@ enum JournalSchema {
         try openOrMake(place, patience: patience, durably: durably).database
     }
 
-    /// Does the same, and also returns whether the tables were made here, so that nobody can have changed them yet.
+    /// Does the same, and also returns whether this call created the tables, so that nobody can have changed them yet.
     static func openOrMake(
         _ place: DatabasePlace, patience: Int32, durably: Bool
     ) throws(DatabaseError) -> (database: Database, isNew: Bool) {
