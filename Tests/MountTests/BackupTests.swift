@@ -7,7 +7,7 @@ import Testing
 extension Mounts {
     /// `purgefs backup create` and `restore` on real trees with real programs.
     @Suite struct BackupTests {
-        /// Entries that backup_tree.py makes and a backup leaves out.
+        /// Entries that backup_tree.py creates and a backup leaves out.
         private static let leftOut = [
             "Documents/fifo", "Documents/left out", "Documents/left out/a",
             "Documents/left out/inner", "Documents/left out/inner/b", "Documents/old flag", "Documents/single",
@@ -94,7 +94,7 @@ extension Mounts {
             }
         }
 
-        /// tar extracts the same files as `restore` makes, except for the two empty folders of the layout.
+        /// tar extracts the same files that `restore` creates, except for the two empty folders of the layout.
         @Test func tarReadsTheArchive() throws {
             try withMount(["--total", "16G"]) { mount in
                 try fill(mount.root, files: 200)

@@ -4,8 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Four threads make, move, link, truncate and remove files in directories with policies, and move folders, all at
-    /// once.
+    /// Four threads create, move, link, truncate and remove files in directories with policies, and move folders, all at once.
     @Suite struct PolicyStormTests {
         private static let folders = [
             "Documents", "Documents/a", "Documents/a/sub", "Documents/b", "Library/Caches/c", "Library/Caches/c/sub",

@@ -14,7 +14,7 @@ extension Mounts {
                 timeout: timeout)
         }
 
-        // Copies at the same time.
+        // Concurrent copies.
 
         @Test func severalCopiesAtOnce() throws {
             try Scratch.with("copy") { scratch in

@@ -1,4 +1,4 @@
-"""Makes hostile backups with correct checksums, and restores them.
+"""Creates hostile backups with correct checksums, and restores them.
 
     backup_hostile.py PURGEFS DIRECTORY
 

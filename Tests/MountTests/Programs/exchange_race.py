@@ -168,7 +168,7 @@ class Marking(Round):
 
 
 def prepare(purgefs, base):
-    """Makes a store of the user's, and a backup of it."""
+    """Creates a store that belongs to the user, and a backup of it."""
     os.makedirs(f"{base}/source")
     os.chown(f"{base}/source", USER, USER)
     run = [purgefs, "run", "--quiet", "--store", f"{base}/source", "--", "sh", "-c", "echo x > $HOME/Documents/x"]

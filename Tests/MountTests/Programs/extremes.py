@@ -3,7 +3,7 @@
 extremes.py MOUNTED PLAIN REPORT [CONTROL]
 
 Each call is made on both sides. The results and the file's size afterwards must agree, or differ in a way that `expected`
-knows. CONTROL is the mount's `.purgefs`, if the caller may use it. The report is a JSON object with the members `calls` and
+allows. CONTROL is the mount's `.purgefs`, if the caller may use it. The report is a JSON object with the members `calls` and
 `failures`.
 """
 import ctypes

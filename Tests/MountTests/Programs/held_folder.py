@@ -1,6 +1,6 @@
 """Runs commands that need a folder whose lock a program holds. They return once their work is done.
 
-held_folder.py MOUNT make: makes two files with a name in each of two folders, for a mount that has looked nothing up yet.
+held_folder.py MOUNT make: creates two files with a name in each of two folders, for a mount that has looked nothing up yet.
 held_folder.py MOUNT lock: locks the device while both files are open by the other folder's names. The daemon knows one of them
 by the name that the kernel has not looked up.
 held_folder.py MOUNT launch: launches the app while its container is being listed."""

@@ -1,4 +1,4 @@
-"""Makes stores as an attacker could, and gives each to purgefs.
+"""Creates stores as an attacker could, and gives each to purgefs.
 
 usage: hostile_stores.py PURGEFS DIRECTORY SEED COUNT MOUNT_EVERY [NUMBER]
 
@@ -133,7 +133,7 @@ attempt(lambda: open(".purgefs/status.json").read())
 
 
 def make_template():
-    """Makes folders, marks, holes, hard links, events, and lists of extents in an attribute and in a sidecar."""
+    """Creates folders, marks, holes, hard links, events, and lists of extents in an attribute and in a sidecar."""
     store = os.path.join(place, "template")
     mount = Mount(store, -1)
     assert mount.works, mount.said()

@@ -10,7 +10,7 @@ LONG = b"n" * 255
 
 
 def fixture(shape):
-    """Makes one entry of each kind, and symbolic links to them, to nothing and in a loop."""
+    """Creates one entry of each kind, and symbolic links to them, to nothing and in a loop."""
     if os.path.lexists("t"):
         shutil.rmtree("t")
     os.mkdir("t")

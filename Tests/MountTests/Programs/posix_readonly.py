@@ -5,7 +5,7 @@ from posix_check import call, check, content, got, names, put, value
 
 
 def prepare(place):
-    """Makes the tree for the checks, before the mount becomes read-only."""
+    """Creates the tree for the checks, before the mount becomes read-only."""
     os.chdir(place)
     put("file", b"content" * 50_000)
     put("program", open("/bin/true", "rb").read(), 0o755)

@@ -43,7 +43,7 @@ def mount_disk(device, point):
 
 
 class Workload:
-    """The programs' writes, and the marks that tell what is durable."""
+    """The programs' writes, and the marks that show which of them are durable."""
 
     def __init__(self, point):
         self.point, self.used, self.safe = point, 0, {}
@@ -75,7 +75,7 @@ class Workload:
         self.mark(used=self.used, file=name, digest=hashlib.sha256(content).hexdigest())
 
     def holes(self, number):
-        """Makes a file with blocks that are allocated and never written. Their list is in an attribute or a sidecar."""
+        """Creates a file with blocks that are allocated and never written. Their list is in an attribute or a sidecar."""
         name, blocks = f"Library/holes{number}", random_source.choice([3, 400])
         self.mark(may=self.used + blocks)
         file = os.open(self.path(name), os.O_RDWR | os.O_CREAT, 0o644)

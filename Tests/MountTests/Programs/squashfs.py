@@ -1,4 +1,4 @@
-"""Makes a squashfs image with two files: `holes`, which has holes, and `odd`, which ends within a block."""
+"""Creates a squashfs image with two files: `holes`, which has holes, and `odd`, which ends within a block."""
 import struct
 import sys
 
