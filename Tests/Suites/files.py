@@ -82,7 +82,7 @@ def change(work):
 
 
 def deep(work):
-    """Makes nested folders, and looks the innermost up from the top each time."""
+    """Creates nested folders, and looks the innermost up from the top each time."""
     path = os.path.join(work, "deep")
     for level in range(DEPTH):
         path = os.path.join(path, f"level-{level}")
