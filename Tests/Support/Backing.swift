@@ -5,7 +5,7 @@ public enum Backing: String, CaseIterable, Sendable {
     case ext4, tmpfs, overlayfs, xfs, btrfs
 }
 
-/// A directory on a file system of one kind, made for a test.
+/// A directory on a file system of one kind, created for a test.
 public struct BackingDirectory: Sendable {
     public let path: String
     private let mountpoint: String?

@@ -18,7 +18,7 @@ public protocol LedgerWalk: AnyObject {
     var subject: any LedgerSubject { get }
     var model: ReferenceLedger { get set }
     var random: SeededGenerator { get set }
-    /// The number of files made so far.
+    /// The number of files created so far.
     var made: Int { get set }
     /// The parents of the movable folders: a place, or a folder of a higher number.
     var folderParents: [String] { get set }

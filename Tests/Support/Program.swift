@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// The end and the output of a program.
+/// The exit status and output of a program.
 public struct Outcome: Sendable {
     public let arguments: [String]
     /// The exit status; 128 + N if signal N ended the program.
