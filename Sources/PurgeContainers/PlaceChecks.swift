@@ -36,16 +36,16 @@ package struct PlaceChecks {
             advice: "Name a directory outside of every store and container.")
     }
 
-    /// Checks the file that `run` writes events to, which `run` empties first.
-    package func check(eventsFile: String, of store: String?) throws(CommandFailure) {
-        guard let file = try Self.absolute(eventsFile) else { return }
+    /// Checks a file that a run writes, and empties first: its events, trace or log.
+    package func check(output: String, _ what: String, of store: String?) throws(CommandFailure) {
+        guard let file = try Self.absolute(output) else { return }
         var holder = surroundings.store(above: file)
         if holder == nil, let store, let place = try Self.absolute(store), surroundings.lies(file, in: place) {
             holder = place
         }
         guard let holder else { return }
         throw CommandFailure(
-            "cannot write the events", path: eventsFile, "the file lies in a store, \(holder)",
+            "cannot write the \(what)", path: output, "the file lies in a store, \(holder)",
             advice: "Name a file outside of it: writing there would damage the store.")
     }
 

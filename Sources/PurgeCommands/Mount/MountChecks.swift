@@ -18,13 +18,16 @@ enum MountChecks {
         try checkRights(allowsOther: allowsOther)
     }
 
-    /// Runs the checks for `purgefs run`, which creates the mount point itself. `store` is the one that the user named.
-    static func runForCommand(store: String?, eventsFile: String?, allowsOther: Bool) throws(CommandFailure) {
+    /// Runs the checks for `purgefs run`, which creates the mount point itself. `store` is the one that the user named, and `outputs`
+    /// are the files that the run writes while COMMAND runs.
+    static func runForCommand(
+        store: String?, outputs: [(path: String, what: String)], allowsOther: Bool
+    ) throws(CommandFailure) {
         try checkProcess()
-        if store != nil || eventsFile != nil {
+        if store != nil || !outputs.isEmpty {
             let places = PlaceChecks(Surroundings(mounts: MountEntry.all()))
             if let store { try places.check(store: store) }
-            if let eventsFile, eventsFile != "-" { try places.check(eventsFile: eventsFile, of: store) }
+            for output in outputs { try places.check(output: output.path, output.what, of: store) }
         }
         try checkDevice()
         try checkRights(allowsOther: allowsOther)

@@ -76,7 +76,7 @@ private enum RunVerb {
         let origin = try origin(invocation.arguments)
         do throws(CommandFailure) {
             try MountChecks.runForCommand(
-                store: invocation.arguments.text(.store), eventsFile: invocation.arguments.text(.eventsFile),
+                store: invocation.arguments.text(.store), outputs: outputs(invocation.arguments),
                 allowsOther: request.allowsOther)
             let report = try RunReport(
                 invocation.arguments.text(.reportFile), store: invocation.arguments.text(.store))
@@ -92,6 +92,14 @@ private enum RunVerb {
             if let signal = System.endSignal() { throw RunSession.interrupted(by: signal) }
             throw CommandFailure(status: ExitStatus.runFailed, message: error.message)
         }
+    }
+
+    private static func outputs(_ arguments: Arguments) -> [(path: String, what: String)] {
+        let events = arguments.text(.eventsFile).flatMap { $0 == "-" ? nil : ($0, "events") }
+        let others = [(OptionSpec.traceFile, "trace"), (.log, "log")].compactMap { option, what in
+            arguments.text(option).map { ($0, what) }
+        }
+        return [events].compactMap(\.self) + others
     }
 
     private static func origin(_ arguments: Arguments) throws(CommandFailure) -> CopyOrigin? {
