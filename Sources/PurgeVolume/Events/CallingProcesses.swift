@@ -2,27 +2,27 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-/// Which processes the threads that FUSE names belong to, and what these are called. The answer of /proc is kept for a
-/// second, since a program makes many calls. Its lock is a leaf.
+/// The processes of the threads that FUSE reports, with their names. An answer from /proc is kept for one second, because a
+/// program makes many calls. The lock is a leaf.
 final class CallingProcesses: Sendable {
     struct Process {
         var pid: pid_t
-        /// Its command name; nil if it cannot be read.
+        /// The process's command name; nil if it cannot be read.
         var name: String?
     }
     private struct Known {
         var process: Process
-        /// System.uptime.
+        /// When the entry expires, by System.uptime.
         var until: Int64
     }
-    /// In nanoseconds.
+    /// Nanoseconds.
     private static let lifetime: Int64 = 1_000_000_000
-    /// How many threads are remembered.
+    /// The largest number of threads that are remembered.
     static let limit = 1024
 
     private let known = Mutex<[pid_t: Known]>([:])
 
-    /// A thread that has ended stands for itself, without a name.
+    /// Returns the process of a thread. A thread that has ended stands for itself, without a name.
     func process(ofThread thread: pid_t, at uptime: Int64 = System.uptime()) -> Process {
         if let known = known.withLock({ $0[thread] }), known.until > uptime { return known.process }
         let found = Self.read(thread)

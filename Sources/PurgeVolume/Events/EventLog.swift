@@ -4,15 +4,15 @@ import PurgeStore
 import PurgeSystem
 import Synchronization
 
-/// The events of a volume: they are numbered, passed to live readers at once, and written to the journal by `flush`,
-/// which the journal's own thread calls. No request waits for that.
+/// The events of a volume. They are numbered, passed to live readers at once, and written to the journal by `flush`, which
+/// the journal's own thread calls. No request waits for that.
 public final class EventLog: Sendable {
-    /// How much may wait for a journal that cannot be written: the number of events, and the bytes that they take.
+    /// How many events, and how many bytes of them, may wait for a journal that cannot be written.
     static let unwrittenEvents = 100_000
     static let unwrittenBytes = 32 << 20
-    /// How many events wait before the journal's thread is woken.
+    /// How many waiting events wake the journal's thread.
     private static let backlog = 10_000
-    /// The most bytes of a path or reason in an event: no program can use a longer path.
+    /// The maximum length, in bytes, of a path or reason in an event. No program can use a longer path.
     static let longestText = 16 << 10
 
     private struct Waiting {
@@ -31,19 +31,19 @@ public final class EventLog: Sendable {
             bytes -= other.bytes
         }
     }
-    /// Events of one moment, whose times are put into words when they are written: many come from calls that should not
-    /// wait.
+    /// Events of one moment. Their times are formatted only when they are written, because many come from calls that should
+    /// not wait.
     private struct Unwritten {
         var events: [Event]
         var moment: Moment
     }
-    /// A moment by the device's clock and by that of the host.
+    /// One moment by the device's clock and by the host's.
     private struct Moment {
         var simulated: Instant
         var real: Instant
 
         func date(_ event: inout Event) {
-            // The device has said when it decided a change.
+            // A change of the device already carries the time at which the device decided it.
             if event.time.isEmpty { event.time = simulated.iso8601 }
             if event.realTime == nil { event.realTime = real.iso8601 }
         }
@@ -56,12 +56,13 @@ public final class EventLog: Sendable {
     }
     private struct State {
         var sequence: Int64
-        /// Events up to this number are in the journal, or have been dropped.
+        /// The highest number up to which all events are in the journal or have been dropped.
         var settled: Int64
         var unwritten: [Unwritten] = []
-        /// For `unwritten`, and for what an earlier flush could not write.
+        /// The size of `unwritten`, and of the events that an earlier flush could not write.
         var waiting = Waiting()
-        /// How many events there was no room for, and how many of these the journal does not mention yet.
+        /// The number of events that found no room (`lost`), and of these the number that the journal does not mention yet
+        /// (`dropped`).
         var lost = 0
         var dropped = 0
         var readers: [ObjectIdentifier: EventReader] = [:]
@@ -71,8 +72,8 @@ public final class EventLog: Sendable {
     }
     private let state: Mutex<State>
     private let ring = EventRing()
-    /// Held while the journal is written: when `flush` returns, earlier events are in the journal. The value is what an
-    /// earlier flush could not write.
+    /// Held while the journal is written: when `flush` returns, earlier events are in the journal. The value holds the events
+    /// that an earlier flush could not write.
     private let flushing = Mutex<[Event]>([])
     /// Advances when a `flush` is done.
     private let flushed = Gate()
@@ -95,15 +96,15 @@ public final class EventLog: Sendable {
         state = Mutex(State(sequence: last, settled: last))
     }
 
-    /// Whether events get into the journal. What the app itself does to names need not be told otherwise.
+    /// Whether events go into the journal. If not, the app's own changes of names need no events at all.
     var isRecording: Bool { recording.load(ordering: .relaxed) }
 
-    /// Live readers get events in any case. What is waiting is still written.
+    /// Turns recording on or off. Live readers get events in any case, and events that already wait are still written.
     func record(_ isRecording: Bool) {
         recording.store(isRecording && !journal.isForReading, ordering: .relaxed)
     }
 
-    /// What the app itself has done is for the journal only.
+    /// Numbers events and passes them on. The app's own changes of names go to the journal only.
     func append(_ events: consuming [Event]) {
         guard !events.isEmpty else { return }
         let uptime = System.uptime()
@@ -132,7 +133,7 @@ public final class EventLog: Sendable {
         if isMuch { wakeWriter() }
     }
 
-    /// Tells, in the journal only, what it lacks before this.
+    /// Notes, in the journal only, what it lacks before this point.
     func note(_ lack: String) {
         guard isRecording else { return }
         let moment = Moment(simulated: clock.now, real: Instant(nanoseconds: System.now()))
@@ -163,7 +164,7 @@ public final class EventLog: Sendable {
         text.utf8.count <= longestText ? text : String(decoding: text.utf8.prefix(longestText), as: UTF8.self) + "..."
     }
 
-    /// Keeps them for the journal; if that cannot be written, the newest events are dropped.
+    /// Keeps events for the journal. If the journal cannot be written, the newest events are dropped.
     private static func keep(_ new: consuming Unwritten, _ state: inout State) {
         var fitting = 0
         while fitting < new.events.count, state.dropped == 0, !state.waiting.isFull {
@@ -179,7 +180,7 @@ public final class EventLog: Sendable {
 }
 
 extension Event {
-    /// About how many bytes it takes while it waits for the journal.
+    /// The approximate number of bytes that the event takes while it waits for the journal.
     fileprivate var weight: Int {
         let texts = (path?.utf8.count ?? 0) + (to?.utf8.count ?? 0) + (reason?.utf8.count ?? 0)
         let others = passedOver?.reduce(0) { $0 + 64 + $1.path.utf8.count } ?? 0
@@ -188,13 +189,13 @@ extension Event {
 }
 
 extension CallingProcesses {
-    /// FUSE reports the calling thread; events name processes.
+    /// Replaces the calling thread, as FUSE reports it, by its process.
     fileprivate func name(_ event: inout Event, at uptime: Int64) {
         if let thread = event.pid {
             let process = process(ofThread: thread, at: uptime)
             (event.pid, event.process) = (process.pid, process.name)
         }
-        // A thread that has ended no longer has a file open; whoever has it now is not known.
+        // A thread that has ended no longer has the file open; whichever thread has it open now is unknown.
         event.passedOver = event.passedOver?.map { passed in
             guard let process = passed.pid.map({ process(ofThread: $0, at: uptime) }) else { return passed }
             var passed = passed
@@ -206,7 +207,7 @@ extension CallingProcesses {
 
 // The journal.
 extension EventLog {
-    /// Writes new events and samples to the journal. What could not be written is kept for the next time.
+    /// Writes new events and samples to the journal. Events that cannot be written are kept for the next flush.
     func flush() {
         summarizeRefusals()
         flushing.withLock { held in
@@ -216,18 +217,18 @@ extension EventLog {
         flushed.advance()
     }
 
-    /// Tells how many refusals have not been told one by one.
+    /// Reports how many refusals were not reported one by one.
     func summarizeRefusals() {
         let summary = state.withLock { $0.refusals.takeSummary() }
         append(summary)
     }
 
-    /// Has new events written, and waits for that, but not for long: another program may have locked the journal, or
-    /// the disk may be slow.
+    /// Requests a flush and waits for it, but not for long: another program may have locked the journal, or the disk may be
+    /// slow.
     func awaitFlush(milliseconds: Int64) {
         let last = state.withLock { $0.sequence }
         let deadline = System.uptime() + milliseconds * 1_000_000
-        // The first flush that ends may have begun before.
+        // The first flush that ends may have begun before this call.
         for _ in 0..<2 {
             let seen = flushed.generation
             let left = (deadline - System.uptime()) / 1_000_000
@@ -249,7 +250,7 @@ extension EventLog {
         }
         do throws(StoreError) {
             if journal.isForReading {
-                // Nothing is kept.
+                // A journal that is open for reading keeps nothing.
             } else if held.isEmpty {
                 try journal.writeHeld()
             } else {
@@ -269,14 +270,15 @@ extension EventLog {
         }
     }
 
-    /// A journal that could not be opened until now may already have events.
+    /// Gives events numbers after `last`, because a journal that could not be opened until now may already have events.
     private func renumber(_ events: inout [Event], after last: Int64) {
         guard let first = events.first?.seq, first <= last else { return }
         for index in events.indices { events[index].seq += last - first + 1 }
         state.withLock { $0.sequence += last - first + 1 }
     }
 
-    /// The journal can be written again: notes in it how many events it lacks.
+    /// Notes in the journal how many events it lacks, once it can be written again. Returns whether there was anything to
+    /// note.
     private func noteDropped() -> Bool {
         let moment = Moment(simulated: clock.now, real: Instant(nanoseconds: System.now()))
         return state.withLock { state in
@@ -289,7 +291,7 @@ extension EventLog {
         }
     }
 
-    /// Why the journal could not be written, if it could not.
+    /// The reason why the journal could not be written; nil if it could.
     var failure: StoreError? { state.withLock { $0.failure } }
 
     /// How many events the journal lacks.
@@ -298,7 +300,7 @@ extension EventLog {
 
 // Readers.
 extension EventLog {
-    /// A reader that gets events from now on.
+    /// Returns a reader that gets events from now on.
     public func addReader() -> EventReader {
         state.withLock { state in
             let reader = EventReader(ring, clock)
@@ -310,11 +312,11 @@ extension EventLog {
         state.withLock { $0.readers[ObjectIdentifier(reader)] = nil }
         reader.end()
     }
-    /// Whether events that are not in the journal yet may have left the stream already, which has room for 1 MiB of lines: in
-    /// those, each byte of a text takes six at most.
+    /// Whether events may have left the stream before they reached the journal. The stream has room for 1 MiB of lines, in
+    /// which each byte of a text takes at most six.
     var hasMuchToWrite: Bool { state.withLock { $0.waiting.bytes > 1 << 17 } }
 
-    /// Every reader except the recorder gets end of file.
+    /// Gives end of file to every reader except the recorder.
     public func endReaders() {
         let readers = state.withLock { state in
             let ended = state.readers.filter { $0.key != state.recorder.map { ObjectIdentifier($0.reader) } }
@@ -324,20 +326,20 @@ extension EventLog {
         for reader in readers { reader.end() }
     }
 
-    /// The one that gets everything from now on to the last event of the mount.
+    /// Returns the recorder, which gets everything from now on up to the last event of the mount.
     public func addRecorder() -> EventRecorder {
         let recorder = EventRecorder(addReader())
         state.withLock { $0.recorder = recorder }
         return recorder
     }
-    /// There are no more events.
+    /// Ends the recorder after the last event, and waits for it.
     func endRecorder() {
         guard let recorder = state.withLock({ $0.recorder }) else { return }
         remove(recorder.reader)
         recorder.awaitEnd()
     }
 
-    /// Whether there is a recorder, which has sent the last event.
+    /// Whether there is a recorder and it has sent the last event.
     public var isRecordComplete: Bool {
         state.withLock { $0.recorder }?.isComplete.load(ordering: .sequentiallyConsistent) ?? false
     }

@@ -7,11 +7,11 @@ import Synchronization
 public final class EventReader: Sendable {
     private struct State {
         var position: EventRing.Position
-        /// The rest of a line or record for which a read was too small.
+        /// The rest of a line or record that did not fit into the last read.
         var rest: ArraySlice<UInt8> = []
-        /// Where the events of an ended reader end.
+        /// The position at which an ended reader's events end.
         var end: EventRing.Position?
-        /// For callers of poll(2), and for reads that wait: there may be both at once.
+        /// Callbacks for poll(2) and for blocking reads; both may be set at once.
         var onChange: (@Sendable () -> Void)?
         var onData: (@Sendable () -> Void)?
     }
@@ -19,7 +19,7 @@ public final class EventReader: Sendable {
     private let ring: EventRing
     private let clock: DeviceClock
 
-    /// Gets events from now on.
+    /// Makes a reader that gets events from now on.
     init(_ ring: EventRing, _ clock: DeviceClock) {
         self.ring = ring
         self.clock = clock
@@ -37,17 +37,17 @@ public final class EventReader: Sendable {
         wake()
     }
 
-    /// Called, on any thread, whenever there is something to read.
+    /// Sets an action that is called, on any thread, whenever there is something to read.
     public func onChange(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onChange = action } }
 
-    /// The same, for reads that wait.
+    /// Sets such an action for blocking reads.
     public func onData(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onData = action } }
 
     public var isReadable: Bool {
         state.withLock { $0.end != nil || !$0.rest.isEmpty || ring.has($0.position, before: $0.end) }
     }
 
-    /// Up to `limit` bytes; empty at the end; nil if there is nothing yet.
+    /// Returns up to `limit` bytes: empty at the end, nil if there is nothing yet.
     public func take(limit: Int) -> [UInt8]? {
         state.withLock { state in
             var taken: [UInt8] = []
@@ -64,7 +64,7 @@ public final class EventReader: Sendable {
         }
     }
 
-    /// A line, or the record about events for which this reader was too slow; empty if there is none.
+    /// Returns a line, or a record of the events that this reader was too slow for; empty if there is neither.
     private func nextRecord(_ state: inout State) -> ArraySlice<UInt8> {
         let (missed, line) = ring.next(&state.position, before: state.end)
         guard let missed else { return line?[...] ?? [] }

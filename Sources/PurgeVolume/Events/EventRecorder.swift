@@ -4,10 +4,10 @@ import Synchronization
 /// Receives events as JSON lines, whole or in pieces; returns false when it accepts no more.
 public typealias EventSink = @Sendable ([UInt8]) -> Bool
 
-/// Sends every event of a mount, from the first to the last, to the process that started the daemon. It does so on a
-/// thread of its own: a slow sink makes it miss events (which a `dropped` record reports), but delays nothing else.
+/// Sends every event of a mount, from the first to the last, to the process that started the daemon. It runs on its own
+/// thread: a slow sink misses events (which a `dropped` record reports), but delays nothing else.
 public final class EventRecorder: Sendable {
-    /// How many milliseconds the end of a mount waits for a sink that accepts nothing.
+    /// The longest time, in milliseconds, that the end of a mount waits for a sink that accepts nothing.
     private static let patience: Int64 = 5000
 
     let reader: EventReader
@@ -16,7 +16,7 @@ public final class EventRecorder: Sendable {
     /// How often the sink has accepted something.
     private let sent = Atomic<Int>(0)
     private let isRunning = Atomic<Bool>(false)
-    /// Whether all events have been sent, and nothing is sent any more.
+    /// Whether all events have been sent.
     let isComplete = Atomic<Bool>(false)
 
     init(_ reader: EventReader) {

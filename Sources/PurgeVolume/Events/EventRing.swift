@@ -2,10 +2,10 @@ import PurgeModel
 import PurgeStore
 import Synchronization
 
-/// The newest events as JSON lines, kept once for all readers of `.purgefs/events`: each reader has its own position in
-/// it, so one that never reads costs nothing. Its lock is a leaf.
+/// The newest events as JSON lines, kept once for all readers of `.purgefs/events`. Each reader has its own position in the
+/// ring, so a reader that never reads costs nothing. The lock is a leaf.
 final class EventRing: Sendable {
-    /// In bytes. A reader that is this far behind loses events.
+    /// The size of the ring in bytes. A reader that is further behind loses events.
     static let limit = 1 << 20
     /// How many bytes a line takes beside its text.
     private static let overhead = 64
@@ -13,7 +13,7 @@ final class EventRing: Sendable {
     struct Line {
         /// The number of the event.
         var sequence: Int64
-        /// With a newline at its end.
+        /// The event as JSON, with a newline at the end.
         var text: [UInt8]
 
         init(_ event: Event) {
@@ -27,15 +27,15 @@ final class EventRing: Sendable {
         /// The number of the newest event when this position was taken.
         let sequence: Int64
     }
-    /// Lines that are gone before they were read.
+    /// Lines that left the ring before they were read.
     struct Missed {
         var count: Int
-        /// The number of the last of these events.
+        /// The number of the last missed event.
         var sequence: Int64
     }
     private struct State {
         var lines: [Line?] = []
-        /// Earlier ones are gone.
+        /// The index of the oldest line that is still in the ring.
         var head = 0
         /// The number of the line at `head`.
         var first = 0
@@ -47,7 +47,7 @@ final class EventRing: Sendable {
     }
     private let state = Mutex(State())
 
-    /// The oldest lines make room.
+    /// Appends lines; the oldest ones make room.
     func append(_ lines: [Line]) {
         state.withLock { state in
             for line in lines {
@@ -59,7 +59,7 @@ final class EventRing: Sendable {
         }
     }
 
-    /// There are no readers.
+    /// Empties the ring, because there are no readers.
     func clear() {
         state.withLock { state in
             guard state.end > state.first else { return }
@@ -74,7 +74,7 @@ final class EventRing: Sendable {
         state.withLock { position.line < min($0.end, end?.line ?? .max) }
     }
 
-    /// The line at `position`, which is advanced; or which lines before it are gone.
+    /// Returns the line at `position` and advances it, or tells which lines before it are gone.
     func next(_ position: inout Position, before end: Position?) -> (missed: Missed?, line: [UInt8]?) {
         state.withLock { state in
             let limit = min(state.end, end?.line ?? .max)

@@ -1,36 +1,36 @@
 import PurgeModel
 
-/// A program that tries again and again on a full device, a full disk, or a locked device would fill the journal with a
-/// single fact: for one file at most one `refused` and one `hostFull` event a second are kept, and of all
-/// `protectionDenied` events a hundred a second. The memory for that is bounded.
+/// Limits repeated refusals in the journal. A program that keeps trying on a full device, a full disk or a locked device
+/// would fill it with a single fact. At most one `refused` and one `hostFull` event a second are kept for each file, and at
+/// most a hundred `protectionDenied` events a second in total. The memory for this is bounded.
 struct RefusalLimit {
     /// Nanoseconds.
     private static let spacing: Int64 = 1_000_000_000
-    /// How many `protectionDenied` events are kept within `spacing`. Each is a fact of its own unless they are very many: the
-    /// kernel repeats a page fault of mlock(2) without end.
+    /// How many `protectionDenied` events are kept within `spacing`. Each is a fact of its own unless there are very many:
+    /// the kernel repeats a page fault of mlock(2) without end.
     static let denials = 100
-    /// For how many files something is remembered; refusals of more files within a second are reported in one event.
+    /// How many files are remembered. Refusals for more files within a second are reported in one event.
     static let files = 1024
 
     private struct Key: Hashable {
         var type: EventType
-        /// A hash of the path, since a long path would take memory.
+        /// A hash of the path, because a long path would take memory.
         var path: Int
     }
     private var last: [Key: Int64] = [:]
     /// When `last` was last cleaned up.
     private var pruned = Int64.min
-    /// Refusals of further files, by type.
+    /// Refusals that are only counted, by type.
     private var others: [EventType: Int] = [:]
-    /// Since when denials are counted, and how many there were.
+    /// The start of the present interval for denials, and how many there were.
     private var denied: (since: Int64, count: Int) = (.min, 0)
 
-    /// Whether such events are limited at all.
+    /// Whether events of this type are limited at all.
     static func concerns(_ type: EventType) -> Bool {
         type == .refused || type == .hostFull || type == .protectionDenied
     }
 
-    /// Whether the event is kept. `now` is System.uptime. A summary, which names no file, always is.
+    /// Whether the event is kept. `now` is System.uptime. A summary, which names no file, is always kept.
     mutating func admits(_ event: Event, at now: Int64) -> Bool {
         if event.type == .protectionDenied { return event.path == nil || admitsDenial(at: now) }
         guard event.type == .refused || event.type == .hostFull, let path = event.path else { return true }
@@ -52,14 +52,14 @@ struct RefusalLimit {
         return denied.count <= Self.denials
     }
 
-    /// Done rarely, since it visits all of them.
+    /// Forgets files without a recent refusal. Done rarely, because it visits all of them.
     private mutating func prune(at now: Int64) {
         guard pruned == .min || now - pruned >= Self.spacing / 4 else { return }
         pruned = now
         last = last.filter { now - $0.value < Self.spacing }
     }
 
-    /// The events that stand for refusals that were only counted.
+    /// Returns the events that stand for refusals that were only counted.
     mutating func takeSummary() -> [Event] {
         defer { others = [:] }
         return others.sorted { $0.key.rawValue < $1.key.rawValue }.map {

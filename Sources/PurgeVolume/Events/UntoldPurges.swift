@@ -1,18 +1,18 @@
 import PurgeModel
 
-/// Purges whose events are still to come, and the pressure events that wait for them: if the level gets better because
-/// something was purged, the event of the level comes after those of the purge.
+/// Purges whose events are still to come, and the pressure events that wait for them. If a purge improves the level, the
+/// level's event comes after the events of the purge.
 struct UntoldPurges {
-    /// The number of the last one that was decided.
+    /// The number of the last purge that was decided.
     private(set) var last: UInt64 = 0
-    /// Those that are being carried out.
+    /// Purges that are being carried out.
     private(set) var underWay: Set<UInt64> = []
     private var untold: Set<UInt64> = []
     private var waiting: [(behind: UInt64, event: Event)] = []
 
     var isEmpty: Bool { untold.isEmpty }
 
-    /// The number of a purge that has been decided.
+    /// Registers a purge that has been decided, and returns its number.
     mutating func begin() -> UInt64 {
         last += 1
         untold.insert(last)
@@ -20,8 +20,8 @@ struct UntoldPurges {
         return last
     }
 
-    /// The events of everything that it purged have been sent, or there will be none. Returns the events that no longer
-    /// need to wait.
+    /// Notes that all events of a purge have been sent, or that there will be none. Returns the events that no longer need to
+    /// wait.
     mutating func end(_ number: UInt64) -> [Event] {
         untold.remove(number)
         guard !waiting.isEmpty else { return [] }
@@ -31,16 +31,16 @@ struct UntoldPurges {
         return ready
     }
 
-    /// It is over. Comes after `end`.
+    /// Notes that a purge is over. Called after `end`.
     mutating func finish(_ number: UInt64) { underWay.remove(number) }
 
-    /// Whether one of those up to this number is being carried out.
+    /// Whether a purge up to this number is being carried out.
     func isUnderWay(upTo number: UInt64) -> Bool { underWay.contains { $0 <= number } }
 
-    /// Waits for all the purges that have begun.
+    /// Keeps an event until all purges that have begun have sent their events.
     mutating func wait(_ event: Event) { waiting.append((last, event)) }
 
-    /// The waiting events, for an event that must not come before them.
+    /// Returns the waiting events, for an event that must not come before them.
     mutating func takeWaiting() -> [Event] {
         defer { waiting = [] }
         return waiting.map(\.event)
