@@ -1,22 +1,22 @@
 import PurgeTree
 import Synchronization
 
-/// How many objects of a volume are alive, to detect leaks. Objects are counted for the whole process, which serves one
+/// The number of live objects of a volume, to detect leaks. Objects are counted for the whole process, which serves one
 /// volume.
 public struct Census: Sendable {
     /// Nodes of entries, and of unlinked files that are in use.
     public var nodes: Int
-    /// Nodes to which the kernel holds references.
+    /// Nodes that the kernel holds references to.
     public var known: Int
     /// Files that the kernel has open.
     public var files: Int
-    /// Directories that are open.
+    /// Open directories.
     public var directories: Int
-    /// Files that the kernel has closed and we have not.
+    /// Files that the kernel has closed but the volume has not.
     public var unclosed: Int
-    /// References that the kernel returned without having had them.
+    /// References that the kernel returned although it did not hold them.
     public var overdrawn: Int
-    /// Calls that returned before the kernel had been told what they purged.
+    /// Calls that returned before the kernel had been told which names they purged or made.
     public var late: Int
 
     /// One line of `name=value`.

@@ -2,65 +2,64 @@ import Glibc
 import PurgeStore
 import PurgeTree
 
-/// The kernel, as a volume sees it: all that the volume asks of the code that serves it.
+/// The kernel as the volume sees it: everything that the volume asks of the code that serves it.
 ///
-/// Dropping pages and making folders wait for requests that other threads serve and that take the volume's locks. So these
-/// are called without any lock, by threads that serve no requests. Any thread may call the others.
+/// Dropping pages and making folders wait for requests that other threads serve under the volume's locks. So call these
+/// without any lock, on a thread that serves no requests. The other members may be called on any thread.
 public protocol KernelPort: AnyObject, Sendable {
-    /// Tells that the calling thread is about to do something slow: another one takes its place at the source of
-    /// requests.
+    /// Announces that the calling thread is about to do something slow, so that another thread takes over reading requests.
     func expectSlowWork()
-    /// Announces purged names, in order and on a thread of its own.
+    /// Announces purged names, in order, on a separate thread.
     func announce(_ announcement: Announcement)
-    /// The kernel thread id of the thread that announces; 0 if there is none.
+    /// The kernel thread ID of the announcing thread; 0 if there is none.
     var announcer: pid_t { get }
-    /// Has the kernel ask again for the attributes of these nodes, which it knows by their nodeids. That takes a system call
-    /// each, but waits for nothing. Called without any lock.
+    /// Makes the kernel ask again for the attributes of these nodes, which it knows by their nodeids. This takes one system
+    /// call for each node, but waits for nothing. Called without any lock.
     func forgetAttributes(of nodes: [UInt64])
-    /// Has the kernel drop its pages of these files, and unmap them. Waits for pages that are being read or written.
+    /// Makes the kernel drop its pages of these files and unmap them. Waits for pages that are being read or written.
     func dropPages(of files: [Node])
-    /// Drops pages in the same way that a refused write has left.
+    /// Drops the pages that a refused write left behind, in the same way.
     func dropRefusedPages(of file: Node)
-    /// Runs work later, on a thread that serves no requests and announces nothing.
+    /// Runs `work` later, on a thread that neither serves requests nor announces names.
     func runApart(_ work: @escaping @Sendable () -> Void)
-    /// Makes folders of the container, each after its parent, and gives them to `owner`. Returns when that is done or takes
-    /// too long.
+    /// Makes folders of the container, each after its parent, and gives them to `owner`. Returns when they are made, or when
+    /// that takes too long.
     func makeFolders(_ folders: [String], for owner: (user: uid_t, group: gid_t)) -> FolderMaking
-    /// Reports a failure for which no caller is waiting.
+    /// Reports a failure that no caller is waiting for.
     func report(_ error: StoreError)
 }
 
-/// What has become of folders that the kernel is to make.
+/// The outcome of asking the kernel to make folders.
 public enum FolderMaking: Sendable {
     case done
-    /// They are made when a program no longer holds the kernel's lock of a folder.
+    /// The folders are made once a program releases the kernel's lock on a folder.
     case late
-    /// There is no kernel yet, so they are made in the store.
+    /// The kernel does not serve the container yet, so the folders are made in the store.
     case unavailable
 }
 
-/// The nodeids that do not follow from a node.
+/// Nodeids that are not derived from a node's address.
 enum KernelID {
     static let root: UInt64 = 1
 }
 
-/// A store that is not mounted: one command uses it, and nothing but the store knows its entries.
+/// The port of a store that is not mounted: one command uses it, and the kernel has cached nothing about its entries.
 public final class NoKernel: KernelPort {
     public init() {}
-    /// No requests wait to be read.
+    /// Does nothing: there are no requests to read.
     public func expectSlowWork() {}
-    /// A name is gone for every process when it is gone from the store.
+    /// Finishes at once: a name that is gone from the store is gone for every process.
     public func announce(_ announcement: Announcement) { announcement.finish() }
     public var announcer: pid_t { 0 }
-    /// Nobody has cached any.
+    /// Does nothing: nobody has cached attributes.
     public func forgetAttributes(of nodes: [UInt64]) {}
     public func dropPages(of files: [Node]) {}
     public func dropRefusedPages(of file: Node) {}
-    /// Nobody waits for this thread.
+    /// Runs `work` at once: nobody waits for this thread.
     public func runApart(_ work: @escaping @Sendable () -> Void) { work() }
     public func makeFolders(_ folders: [String], for owner: (user: uid_t, group: gid_t)) -> FolderMaking {
         .unavailable
     }
-    /// The command tells by its own result what it could not do.
+    /// Does nothing: the command's own result tells what failed.
     public func report(_ error: StoreError) {}
 }

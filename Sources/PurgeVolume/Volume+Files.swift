@@ -4,21 +4,21 @@ import PurgeTree
 
 // Open files and their data, for the code that serves the volume.
 extension Volume {
-    /// Opens a file. From here until `noteRelease` it counts as open: purges pass it over.
+    /// Opens a file. From here until `noteRelease` the file counts as open, and purges skip it.
     public func open(
         _ node: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> Handle {
         try openFiles.open(node, flags: flags, caller: caller, offersPassthrough: offersPassthrough)
     }
 
-    /// The kernel has refused: this first passthrough open becomes a cached one.
+    /// Turns the first passthrough open of a file into a cached one, after the kernel has refused passthrough.
     public func withdrawPassthrough(_ handle: Handle) { openFiles.withdrawPassthrough(handle) }
 
-    /// A RELEASE has been read: from now on the file counts as closed. The thread that reads requests calls this before
-    /// it reads the next one (docs/INTERNALS.md, The order of RELEASE).
+    /// Counts the file as closed once its RELEASE has been read. The thread that reads requests calls this before it reads
+    /// the next one (docs/INTERNALS.md, The order of RELEASE).
     public func noteRelease(_ handle: Handle) { openFiles.noteRelease(handle) }
 
-    /// open(2) with O_TRUNC by a caller that may not keep set-user-ID and set-group-ID.
+    /// Drops privileges for open(2) with O_TRUNC by a caller that may not keep set-user-ID and set-group-ID.
     public func dropPrivileges(_ handle: Handle, tid: pid_t) throws(Errno) {
         try Privileges.drop(from: handle.descriptor, tid: tid)
     }
@@ -29,7 +29,7 @@ extension Volume {
     /// Releases files whose last mapping is gone, before a number is reported or a victim is chosen.
     public func settleMappings() { openFiles.settleMappings() }
 
-    /// The data of a read; `buffer` has `ReadRequest.bufferLength` bytes.
+    /// Returns the data of a read; `buffer` has `ReadRequest.bufferLength` bytes.
     public func read(
         _ handle: Handle, _ request: ReadRequest, into buffer: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> ReadData {
@@ -42,8 +42,8 @@ extension Volume {
 
     public func sync(_ handle: Handle, dataOnly: Bool) throws(Errno) { try fileData.sync(handle, dataOnly: dataOnly) }
 
-    /// copy_file_range(2): copies what fits. From a file with holes it is EOPNOTSUPP, and the kernel copies by reads
-    /// and writes.
+    /// Copies as many bytes as fit, for copy_file_range(2). Fails with EOPNOTSUPP for a file with holes; the kernel then
+    /// copies by reads and writes.
     public func copy(
         from source: Handle, offset: Int64, to target: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {
@@ -59,7 +59,7 @@ extension Volume {
         return try fileData.write(handle, request, SentBytes(sent: bytes), debt: &debt)
     }
 
-    /// fallocate(2): plain, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE. All or nothing.
+    /// Carries out fallocate(2): plain, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE. All or nothing.
     public func allocate(
         _ handle: Handle, _ request: AllocationRequest, debt: inout AnnouncementDebt
     ) throws(Errno) {

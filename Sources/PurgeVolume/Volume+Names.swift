@@ -5,29 +5,29 @@ import PurgeTree
 
 // Entries and their attributes, for the code that serves the volume.
 extension Volume {
-    /// The entry `name` of a directory. A missing name needs no access to the store, because the tree is complete.
+    /// Returns the entry `name` of a directory. A missing name needs no access to the store, because the tree is complete.
     public func lookup(_ name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
         try retries.lookup(caller.tid) { () throws(Errno) in
             try lookups.lookup(name, in: parent, caller: caller)
         }
     }
 
-    /// The same for a name that is the node's for this moment only.
+    /// Returns the entry of a node whose name may change at any time, so that the kernel must not cache the name.
     public func entry(of node: Node) throws(Errno) -> Entry { try lookups.entry(of: node) }
 
-    /// Whether the kernel may cache that there is no such name: not while a purged one is still to be announced, since
-    /// the announcement goes through the kernel's own look-up.
+    /// Whether the kernel may cache that the name does not exist. It may not while a purge of that name is still to be
+    /// announced, because the announcement goes through the kernel's own lookup.
     public func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
         lookups.mayCacheAbsence(name, in: parent)
     }
 
-    /// Its path in the container, for people. Empty for the container itself and for what has no name.
+    /// Returns the node's path in the container, for people: empty for the container itself and for nodes without a name.
     public func path(of node: Node) -> String {
         if let file = control.file(node) { return "\(ControlFile.directory)/\(file.rawValue)" }
         return node.isControl ? ControlFile.directory : read { state in state[node].path().text }
     }
 
-    /// The kernel has dropped `count` references.
+    /// Drops `count` references that the kernel has returned.
     public func forget(_ node: Node, count: UInt64) { lookups.forget(node, count: count) }
 
     public func attributes(of node: Node, withBirth: Bool = false) throws(Errno) -> Attributes {
@@ -36,7 +36,7 @@ extension Volume {
 
     public func readLink(_ node: Node) throws(Errno) -> [CChar] { try lookups.readLink(node) }
 
-    /// chmod, chown, truncate and utimens. The kernel holds the inode's lock meanwhile.
+    /// Carries out chmod, chown, truncate and utimens. The kernel holds the inode's lock meanwhile.
     public func setAttributes(
         of node: Node, handle: Handle?, _ change: AttributeChange, debt: inout AnnouncementDebt
     ) throws(Errno) -> Attributes {
@@ -80,7 +80,7 @@ extension Volume {
         try names.rename(name, in: parent, to: newName, in: newParent, flags: flags, caller: caller)
     }
 
-    /// Creates and opens a file, or opens it if it exists and the flags allow that.
+    /// Creates and opens a file, or opens an existing one if the flags allow that.
     public func create(
         _ name: CName, in parent: Node, mode: mode_t, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> (Entry, Handle) {

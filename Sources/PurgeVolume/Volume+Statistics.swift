@@ -4,7 +4,7 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// What statvfs(2) returns, in blocks of 4096 bytes.
+/// The result of statvfs(2), in blocks of 4096 bytes.
 public struct VolumeStatistics: Sendable {
     public var blocks: Int64
     public var free: Int64
@@ -12,8 +12,8 @@ public struct VolumeStatistics: Sendable {
 }
 
 extension Volume {
-    /// The capacity of the class that a write at this place would have; F at the root itself
-    /// (docs/RULES.md, The number is the truth).
+    /// Returns the capacity for the class of a write at this place, or the free space at the root itself (docs/RULES.md, The
+    /// number is the truth).
     public func statistics(at node: Node) -> VolumeStatistics {
         retries.finishNameless()
         settleMappings()

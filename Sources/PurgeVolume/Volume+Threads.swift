@@ -2,8 +2,8 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-// The threads of a mounted volume that do not serve requests: one purges under pressure, one looks at what is in
-// tmp for its age, one carries out what else is due on the device, one keeps the store up to date.
+// The threads of a mounted volume that do not serve requests. One purges under pressure, one checks the age of files in tmp,
+// one carries out everything else that is due on the device, and one keeps the store up to date.
 extension Volume {
     public func startThreads() throws(Errno) {
         // Nothing can be purged in a store that is only read.
@@ -20,16 +20,16 @@ extension Volume {
             removeLeftovers()
         }
         events.append([Event(type: .mount)])
-        // So that a mount which is killed at once is known to have been one.
+        // Saves at once, so that a mount that is killed right away is known to have been one.
         keeper.wake.advance()
         change { _ in }
     }
 
-    /// For whoever mounts, once: what the journal has lost. It tells so itself.
+    /// Returns the damage found in the journal, once, for the code that mounts. The journal also records it.
     public var unreportedDamage: [StoreError] { keeper.takeDamage() }
 
-    /// Ends the threads and writes what is not on disk yet, unless the store is of no use any more. Returns what cannot be
-    /// written and is lost.
+    /// Ends the threads and writes pending state to disk, unless the store is to be discarded. Returns the error if something
+    /// cannot be written and is lost.
     @discardableResult
     public func end(keepingStore: Bool = true) -> StoreError? {
         core.isEnding.store(true, ordering: .sequentiallyConsistent)
@@ -44,7 +44,7 @@ extension Volume {
         return keeper.end(keepingStore: keepingStore)
     }
 
-    /// Removes what failed calls have left in the store, as soon as that is possible.
+    /// Removes names and sidecars that failed calls left in the store, as soon as that is possible.
     func removeLeftovers() {
         names.withdrawStrays()
         store.removeLeftSidecars()

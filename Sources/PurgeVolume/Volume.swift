@@ -5,13 +5,13 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// The live file system over one store: a facade over the families of operations, which share
-/// `VolumeCore`. It is independent of FUSE.
+/// The live file system over one store: a facade over the families of operations, which share `VolumeCore`. It does not
+/// depend on FUSE.
 public final class Volume: VolumeFamily {
     let core: VolumeCore
     let keeper: StoreKeeper
     let threads = VolumeThreads()
-    /// The problems that the scan found in the store.
+    /// The scan of the store at mount, with the problems that it found.
     public let scan: StoreScan
 
     public var root: Node { core.root }
@@ -31,14 +31,14 @@ public final class Volume: VolumeFamily {
     public var extendedAttributes: ExtendedAttributes { ExtendedAttributes(core: core) }
     public var openFileMarks: OpenFileMarks { OpenFileMarks(core: core) }
     public var retries: Retries { Retries(core: core) }
-    /// Whether any call may have something kept by `retries`.
+    /// Whether `retries` may keep a file open for any call.
     public var areRetries: Bool { core.areRetries.load(ordering: .acquiring) }
     var reclaimer: Reclaimer { Reclaimer(core: core) }
 
-    /// How many milliseconds a call that is short of room only because files are being changed waits for them at most.
+    /// The longest time, in milliseconds, that a call waits for files being changed if only they could give it room.
     public static let patience: Int64 = 30_000
 
-    /// Opens and scans: the ledger is right when this returns.
+    /// Opens and scans the store. The ledger is correct when this returns.
     public init(
         store: Store, device settings: Device, journal: Journal, mountpoint: String?,
         untouched: UntouchedTimes = [], port: any KernelPort, patience: Int64 = Volume.patience,
@@ -61,16 +61,16 @@ public final class Volume: VolumeFamily {
         try scan.run(lastUses: try journal.lastUses(), progress: progress)
         change { state in
             state.isScanned = true
-            // Saved with the settings of this mount, or soon. The kernel knows nothing yet.
+            // The change is saved with the settings of this mount, or soon after. The kernel knows nothing yet.
             _ = deviceChanges.step(&state) { device, now in
-                // What is in tmp is looked at when the threads run.
+                // The ageing thread checks tmp once it runs.
                 device.proceed(to: now) + (device.ageing.day == nil ? device.age(to: now) : [])
             }
         }
     }
 
-    /// Finishes what an earlier mount of the store has begun and not finished, before anyone uses this one. Its events are
-    /// in the journal afterwards.
+    /// Finishes work that an earlier mount of the store began and did not finish, before anyone uses this one. The events of
+    /// that work are in the journal afterwards.
     public func finishInterruptedWork() throws(StoreError) {
         try deviceChanges.finishInterrupted()
         events.flush()

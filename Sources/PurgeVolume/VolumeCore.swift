@@ -5,8 +5,8 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// What all families of operations share: the store, what does not change about it, the lock over everything that does,
-/// and the gates at which threads wait for a change.
+/// The state that all families of operations share: the store and its constants, the lock over everything that changes, and
+/// the gates at which threads wait for a change.
 final class VolumeCore: Sendable {
     let store: Store
     let mountpoint: String?
@@ -18,74 +18,74 @@ final class VolumeCore: Sendable {
     let port: any KernelPort
     let budget: DescriptorBudget
     let kind: BackingKind
-    /// The number of the device on which the container is.
+    /// The number of the host's device that holds the container.
     let backingDevice: UInt64
-    /// Whether it can be detected that a file that was passed through is still mapped.
+    /// Whether the volume can detect that a passed-through file is still mapped.
     let tellsMappings: Bool
     /// Whether the store's file system keeps POSIX access control lists.
     let keepsAccessControlLists: Bool
-    /// How many milliseconds a write waits for files that are being changed.
+    /// The longest time, in milliseconds, that a write waits for files being changed.
     let patience: Int64
-    /// Guards the state, and with it what changes of every node and handle, to which there is no other way. Never held across
-    /// I/O, a reply or a notification.
+    /// Guards the state, and with it everything that changes in nodes and handles; they can be reached only through it. Never
+    /// held across I/O, a reply or a notification.
     private let state: Mutex<VolumeState>
-    /// Advances when the purge of a file has ended, when a whole purge has, and when the reclaimer has looked for work.
+    /// Advances when the purge of a file or a whole purge has ended, and when the reclaimer has looked for work.
     let purges = Gate()
     /// Advances when a reclaimable file is no longer held.
     let released = Gate()
     /// Held while more victims are chosen than one step takes; comes before `state`.
     let makingMuchRoom = Mutex(())
-    /// Held while a directory's permissions differ from what its owner has set.
+    /// Held while a directory's permissions differ from those that its owner has set.
     let permissions = Mutex(())
-    /// Held while isPurgeable of an entry is stored and noted: an ioctl that sets it comes without the kernel's lock of the
-    /// inode, and so beside a setxattr. Comes before `permissions`.
+    /// Held while isPurgeable of an entry is stored and noted. An ioctl that sets it comes without the kernel's lock on the
+    /// inode, and so may run beside a setxattr. Comes before `permissions`.
     let marking = Mutex(())
-    /// Advances when a call has returned its turn with a file, or a file that was passed through has been closed, if
-    /// any thread waits.
+    /// Advances, if any thread waits, when a call has ended its turn with a file or a passed-through file has been closed.
     let turns = Gate()
     /// Whether any directory has, or had, a policy.
     let hasPolicies = Atomic<Bool>(false)
-    /// Whether the rank of files in `tmp` depends on the time. It changes with the profile, under the lock.
+    /// Whether the rank of files in `tmp` depends on their age. Changes with the profile, under the lock.
     let agesTemporary: Atomic<Bool>
-    /// How many threads wait at `turns`.
+    /// The number of threads that wait at `turns`.
     let turnsAreAwaited = Atomic<Int>(0)
     /// Advances when the reclaimer may have work.
     let reclaimerGate = Gate()
     let reclaimerIsBusy = Atomic<Bool>(false)
     let reclaimerRuns = Atomic<Bool>(false)
-    /// How many purges its thread has carried out.
+    /// How many purges the reclaimer's thread has carried out.
     let reclaimerRounds = Atomic<Int>(0)
-    /// Advances when the device has changed, so that something else may be due next, and when that is to be carried out.
+    /// Advances when the device has changed, so that something else may be due next, and when a thread wants due work done at
+    /// once.
     let deviceGate = Gate()
-    /// Advances when what was due has been carried out.
+    /// Advances when due work has been carried out.
     let deviceSettled = Gate()
     let deviceTimerRuns = Atomic<Bool>(false)
-    /// Whether the device is in a state in which data of some class is out of reach. It changes with the state, under
-    /// the lock, and is read without it, so that an unlocked device costs nothing.
+    /// Whether data of some class is out of reach in the device's present state. Changes with that state, under the lock;
+    /// read without it, so that an unlocked device costs nothing.
     let restrictsData: Atomic<Bool>
     /// How often the data of all classes has come within reach.
     let unlocks = Atomic<Int>(0)
-    /// How many files have pages of refused writes that the kernel has not dropped yet. `deviceSettled` advances when it has.
+    /// The number of drops of refused writes' pages that the kernel has not finished. `deviceSettled` advances after each.
     let refusedDrops = Atomic<Int>(0)
-    /// How many changes of the lock state are being carried out, while the kernel may still have pages that are out of
-    /// reach. `deviceSettled` advances when one is done.
+    /// How many changes of the lock state are being carried out, while the kernel may still have pages that are out of reach.
+    /// `deviceSettled` advances after each.
     let lockStateChanges = Atomic<Int>(0)
-    /// Whether the threads of the volume are to end.
+    /// Whether the volume's threads are to end.
     let isEnding = Atomic<Bool>(false)
-    /// Renames and unlinks: a name that was read while none was under way, and since when none
-    /// has begun, is right.
+    /// Counts renames and unlinks that have begun. A name is right if none was under way when it was read and none has begun
+    /// since.
     let moves = Atomic<UInt64>(0)
     let movesEnded = Atomic<UInt64>(0)
-    /// Advances, under the lock, when files have been emptied that keep their names.
+    /// Advances, under the lock, when purges have emptied files that keep their names.
     let filesEmptied = Atomic<Int>(0)
     let strays = Strays()
-    /// By the calling thread, with what is kept open for it; comes before `state`.
+    /// Retried calls by calling thread, with the files kept open for them. Comes before `state`.
     let retries = Mutex<[pid_t: Retries.Retry]>([:])
-    /// Whether there are any.
+    /// Whether `retries` has any entry.
     let areRetries = Atomic<Bool>(false)
     /// Calls that failed because the disk under the store has no room.
     let hostRefusals = Atomic<Int>(0)
-    /// How many calls returned before the kernel had been told about the names that they had purged or made.
+    /// How many calls returned before the kernel had been told which names they purged or made.
     let lateAnnouncements = Atomic<Int>(0)
 
     init(
@@ -114,7 +114,7 @@ final class VolumeCore: Sendable {
         state.withLock { $0[root].io.descriptor = store.container }
     }
 
-    /// Nodes of a tree refer to each other, so nothing else would close the directories that are kept open.
+    /// Closes the directories that are kept open. Nothing else would, because the nodes of a tree refer to each other.
     deinit {
         state.withLock { state in
             state.descriptors.removeAll(in: &state.tree)
@@ -139,8 +139,8 @@ final class VolumeCore: Sendable {
         }
     }
 
-    /// The one way to change what the lock guards. At the end pressure is judged; once the lock is free, new events are
-    /// passed on, and threads that wait for the change are woken.
+    /// Changes the state, as the only way to do so. At the end, pressure is judged; once the lock is free, new events are
+    /// passed on and threads that wait for the change are woken.
     @discardableResult
     func change<Value: ~Copyable, Failure: Error>(
         _ body: (inout VolumeState) throws(Failure) -> Value
@@ -163,8 +163,8 @@ final class VolumeCore: Sendable {
         state.tree.accounts.notePoint(at: clock.now, real: Instant(nanoseconds: System.now()))
     }
 
-    /// If directories are among the nodes that have changed: brings everything below in line with them, for some entries at
-    /// a time. Their call returns after that, so its caller finds exact numbers.
+    /// Brings all entries below changed directories in line with them, some entries at a time. The call that changed the
+    /// directories returns after that, so its caller finds exact numbers.
     func finishPlacing(below nodes: [Node?]) {
         guard nodes.contains(where: { $0?.isDirectory ?? false }) else { return }
         while read({ !$0.tree.isPlaced }) {
@@ -185,13 +185,13 @@ final class VolumeCore: Sendable {
         if effects.shouldReclaim, !reclaimerIsBusy.load(ordering: .relaxed) { reclaimerGate.advance() }
     }
 
-    /// The lock state of the device has changed, in the same step (`VolumeState.take`).
+    /// Notes the device's new lock state, in the same step as the change (`VolumeState.take`).
     func note(_ state: LockState) {
         restrictsData.store(state.restrictsData, ordering: .relaxed)
         if !state.restrictsData { unlocks.add(1, ordering: .relaxed) }
     }
 
-    /// FUSE reports the calling thread, which may have ended when its process is to be named.
+    /// Replaces the thread that FUSE reports by its process while the thread still exists.
     private func nameCause() {
         guard let thread = read({ $0.pressureCause?.pid }), let process = System.process(ofThread: thread)
         else { return }
@@ -203,19 +203,19 @@ final class VolumeCore: Sendable {
     #if DEBUG
     /// How often the lock has been taken.
     var acquisitions: Int { state.withLock { $0.acquisitions } }
-    /// How often that was for a change.
+    /// How often the lock has been taken for a change.
     var changes: Int { state.withLock { $0.changes } }
     #endif
 }
 
-/// What must be done after a change, without the lock.
+/// The work that follows a change, without the lock.
 struct ChangeEffects: ~Copyable {
-    /// New ones, if there are any.
+    /// New events; nil if there are none.
     var events: [Event]?
     var ends: Ends
-    /// The reclaimer may have work.
+    /// Whether the reclaimer may have work.
     var shouldReclaim: Bool
-    /// The curve of the device's numbers is to have a point, under the lock.
+    /// Whether the curve of the device's numbers gets a new point, under the lock.
     let isPointDue: Bool
 
     init(_ ends: Ends = [], _ end: EndOfChange? = nil, shouldReclaim: Bool = false) {
@@ -228,22 +228,23 @@ struct ChangeEffects: ~Copyable {
         if endings.contains(.purge) { ends.insert(.purge) }
     }
 
-    /// However little it has changed, the curve has a point at an event that is not one of names alone.
+    /// Whether an event concerns storage, not only names. The curve gets a point at each such event, however small the
+    /// change.
     var hasEventOfStorage: Bool { events?.contains { !$0.type.isOfApp } ?? false }
 
     var isNone: Bool { ends.isEmpty && events == nil && !shouldReclaim }
 
-    /// What has ended, and threads may have waited for.
+    /// Things that have ended, and that threads may have waited for.
     struct Ends: OptionSet {
         let rawValue: UInt8
 
         /// The hold on a reclaimable file.
         static var hold: Ends { Ends(rawValue: 1) }
-        /// The purge of a file, or a whole one.
+        /// The purge of a file, or a whole purge.
         static var purge: Ends { Ends(rawValue: 2) }
         /// A turn with a file.
         static var turn: Ends { Ends(rawValue: 4) }
-        /// The time at a level.
+        /// The time at a pressure level.
         static var level: Ends { Ends(rawValue: 8) }
     }
 }
@@ -296,6 +297,7 @@ extension VolumeFamily {
 
     func isDense(_ node: Node) -> Bool { read { $0[node].isDense } }
 
-    /// What is in a directory at this moment. The lock is held only to get the value, however much that is.
+    /// Returns the entries of a directory at this moment. Getting the value takes the lock for the same short time, however
+    /// large it is.
     func entries(of directory: Node) -> [Name: Node] { read { $0[directory].entries } }
 }

@@ -6,28 +6,28 @@ import PurgeTree
 
 /// Everything that changes in a mounted volume: the device's numbers, the tree, the victims.
 ///
-/// There is one, inside the lock of `VolumeCore`, and it cannot be copied. So having it means holding that lock:
-/// `inout` for the duration of a change, borrowed for reading. A function that needs the lock takes it as a parameter
+/// There is one state, inside the lock of `VolumeCore`, and it cannot be copied. So having it means holding that lock:
+/// `inout` for the duration of a change, borrowed for reading. A function that needs the lock takes the state as a parameter
 /// or is a method of it.
 struct VolumeState: ~Copyable, Sendable {
-    /// The entries of the store, and the device whose numbers they make.
+    /// The entries of the store, and the device whose numbers they make up.
     var tree: Tree
     private(set) var untoldPurges = UntoldPurges()
-    /// What has ended in this change, apart from what the tree notes.
+    /// Things that have ended in this change, except those that the tree notes.
     private var ends: ChangeEffects.Ends = []
-    /// Who makes the current change; removed when the change is done.
+    /// The author of the current change; removed when the change is done.
     var actor: Actor?
-    /// Whether the tree and the numbers are complete. Before that, pressure is not judged.
+    /// Whether the tree and the numbers are complete. Until then, pressure is not judged.
     var isScanned = false
     #if DEBUG
     private(set) var (acquisitions, changes) = (0, 0)
     #endif
-    /// The process that has brought the level down to one at which space is reclaimed, as long as that lasts.
+    /// The process that brought the level down to one at which space is reclaimed, for as long as that lasts.
     var pressureCause: PressureCause?
     var reclaimCall = ReclaimCall()
     /// `Device.levelChanges` when the last change ended.
     private var levelChangesTold: UInt64 = 0
-    /// Purged names about which the kernel has not been told yet.
+    /// Purged names that the kernel has not been told about yet.
     var ghosts: [Dentry: Node] = [:]
     var emptied = EmptiedFiles()
     /// Events that occurred under the lock, in order.
@@ -35,13 +35,13 @@ struct VolumeState: ~Copyable, Sendable {
     var descriptors: DescriptorRing
     /// Files that are no longer open, but may still be mapped.
     var lingering: [ObjectIdentifier: Node] = [:]
-    /// How many of those, and of files that are passed through.
+    /// The number of files that are passed through, `lingering` ones included.
     var passedFiles = 0
-    /// Those that the kernel holds, or that are kept because of a mapping.
+    /// Open files: handles that the kernel holds, that are kept for a mapping, or that the volume opened itself.
     var handles = HandleList()
     var openFiles: Int { handles.count }
 
-    /// A thread, and the file to which it writes. The thread is 0 for an offline command.
+    /// A thread, and the file that it writes to. The thread is 0 for an offline command.
     struct Actor {
         var tid: pid_t
         var node: Node?
@@ -52,7 +52,7 @@ struct VolumeState: ~Copyable, Sendable {
         descriptors = DescriptorRing(limit: descriptorLimit)
     }
 
-    /// What the lock guards of a node.
+    /// The part of a node that the lock guards.
     // Transparent, as in PurgeTree.
     subscript(node: Node) -> NodeState {
         @_transparent _read { yield tree[node] }
@@ -74,7 +74,7 @@ extension VolumeState {
         #endif
     }
 
-    /// Returns what must be done once the lock is free. Not inlined, since every change ends with it.
+    /// Returns the work to be done once the lock is free. Not inlined, because every change ends with it.
     @inline(never)
     mutating func endChange() -> ChangeEffects {
         let end = tree.accounts.endChange(judging: isScanned)
@@ -95,7 +95,7 @@ extension VolumeState {
         if reclaimCall.isNew || reclaimCall.mayBegin(device) { effects.shouldReclaim = true }
     }
 
-    /// Records a change of the level, and notes which process has caused it.
+    /// Records a change of the level, and notes which process caused it.
     mutating func note(_ change: LevelChange) {
         guard change.isWorse else {
             if device.reclaimUrgency == nil { pressureCause = nil }
@@ -108,7 +108,7 @@ extension VolumeState {
         outbox.append(Event(change, cause))
     }
 
-    /// A purge is about to be carried out, perhaps for a write to `node`; nil if it takes nothing.
+    /// Starts a purge that has been planned, perhaps for a write to `node`. Returns nil if the plan takes nothing.
     mutating func begin(
         _ plan: PurgePlan<Node>, trigger: PurgeTrigger, tid: pid_t, for node: Node? = nil
     ) -> Purge? {
@@ -120,17 +120,17 @@ extension VolumeState {
             pressure: device.level)
     }
 
-    /// The events of everything that it purged have been passed on, or it was given up.
+    /// Notes that the events of everything the purge took have been passed on, or that the purge was given up.
     mutating func noteTold(_ purge: borrowing Purge) { outbox += untoldPurges.end(purge.number) }
 
-    /// After `noteTold`, and not in the same change: a thread that waits for the end of all purges then finds their
+    /// Ends a purge, after `noteTold` and in a later change: a thread that waits for the end of all purges then finds their
     /// events.
     mutating func noteEnd(of purge: borrowing Purge) {
         untoldPurges.finish(purge.number)
         ends.insert(.purge)
     }
 
-    /// Calls that wait for their turn with a file, or for its descriptor to be closed, look again.
+    /// Wakes calls that wait for their turn with a file, or for its descriptor to be closed.
     mutating func noteEndOfTurn() { ends.insert(.turn) }
 }
 
@@ -142,9 +142,9 @@ extension Event {
     }
 }
 
-/// What has brought the pressure on: a process and, if it was a write, the file.
+/// The cause of pressure: a process and, if it was a write, the file.
 struct PressureCause {
-    /// The thread that FUSE has named, until its process is known (`VolumeCore.nameCause`).
+    /// The thread that FUSE reported, until its process is known (`VolumeCore.nameCause`).
     var pid: pid_t?
     var path: String?
 
