@@ -1,31 +1,32 @@
 import PurgeSystem
 import PurgeTree
 
-/// Purged names on their way to the kernel.
+/// A batch of purged names on its way to the kernel.
 public struct Announcement: Sendable {
     public let removals: [Removal]
-    /// Where the directory of one of them is now, for a name that was not found where it had been; nil if it has been
-    /// removed.
+    /// Returns where the directory of a removal is now, for a name that was not found where it had been; nil if the directory
+    /// has been removed.
     public let whereabouts: @Sendable (Removal) -> PurgedName?
-    /// To be called once the kernel has been told about all of them.
+    /// Called once the kernel has been told about all of the names.
     public let told: @Sendable () -> Void
-    /// To be called once, after that, or before it if the kernel cannot be told in time (`isLate`): a caller waits for
-    /// it. nil if none does.
+    /// Called once, after `told`, or before it if the kernel cannot be told in time (`isLate`): a caller waits for it. nil if
+    /// no caller waits.
     public let answer: (@Sendable (_ isLate: Bool) -> Void)?
 
-    /// The kernel has been told.
+    /// Calls `told` and the answer, once the kernel has been told.
     public func finish() {
         told()
         answer?(false)
     }
 }
 
-/// A purged name on its way to the kernel, or one of a file that has been emptied.
+/// A purged name on its way to the kernel, or the name of a file that has been emptied.
 public struct Removal: Sendable {
     public let directory: Node
     public let node: Node
     public internal(set) var purgedName: PurgedName
-    /// In a directory that the kernel does not know, it has cached no names, and there are no watchers.
+    /// Whether the kernel must be told. In a directory that it does not know, it has cached no names, and there are no
+    /// watchers.
     public internal(set) var concernsKernel = false
 
     /// The kernel's nodeid of the directory.
@@ -35,7 +36,7 @@ public struct Removal: Sendable {
 }
 
 extension Removal {
-    /// What a purge is about to remove or empty. nil for a file without a name.
+    /// Describes a file that a purge is about to remove or empty. nil for a file without a name.
     init?(_ node: Node, in state: borrowing VolumeState) {
         guard let directory = state[node].parent else { return nil }
         self.init(
@@ -48,14 +49,14 @@ extension Removal {
     }
 }
 
-/// What the kernel is told. It holds no node, because releasing the last reference to one closes descriptors, which the
-/// thread that tells the kernel does not have.
+/// The facts that the announcing thread needs. It holds no node, because releasing the last reference to a node closes
+/// descriptors, which that thread does not have.
 public struct PurgedName: Sendable {
-    /// Where it was; the name comes last.
+    /// The path at which it was; the name comes last.
     var path: [Name]
-    /// Whether rmdir(2) removes it, and not unlink(2).
+    /// Whether rmdir(2) removes the name, instead of unlink(2).
     public let isDirectory: Bool
-    /// truncate(2) empties it, and the name stays.
+    /// Whether truncate(2) empties the file, so that the name stays.
     public internal(set) var isEmptied: Bool
 
     var name: Name { path[path.count - 1] }

@@ -1,13 +1,13 @@
 import PurgeStore
 import PurgeSystem
 
-/// Names that have been purged and that the kernel must still be told about. A purge owes that to the caller of the
-/// operation before the caller learns the outcome.
+/// Purged names that the kernel must still be told about. A purge owes that to the caller of the operation before the caller
+/// learns the outcome.
 ///
 /// Nothing is purged without a debt to add to. A debt cannot be copied, and only `Volume.answering` and
 /// `PurgedNames.awaitingAnnouncements` make one: the first releases the outcome of a call only against payment
-/// (`UnpaidAnswer`), the second waits before it returns. A value that is dropped unpaid is a fault, which `deinit`
-/// reports after it has told the kernel.
+/// (`UnpaidAnswer`), the second waits before it returns. A debt that is dropped unpaid is a fault, which `deinit` reports
+/// after it has told the kernel.
 public struct AnnouncementDebt: ~Copyable {
     enum Payment {
         /// Names are collected, and an answer travels with them.
@@ -47,7 +47,7 @@ public struct AnnouncementDebt: ~Copyable {
         }
     }
 
-    /// `answer` is called when the kernel has been told, or earlier if that is not possible in time: see
+    /// Announces the names and then calls `answer`, or calls it earlier if the kernel cannot be told in time: see
     /// `Announcements`.
     @usableFromInline
     consuming func pay(_ answer: @escaping @Sendable () -> Void) {
@@ -56,15 +56,15 @@ public struct AnnouncementDebt: ~Copyable {
         names.announce(owed, then: answer)
     }
 
-    /// Announcements are made in order: when one that is added now has been made, so have all of the caller's own
-    /// names.
+    /// Waits until the caller's names have been announced. Announcements are made in order, so it waits for one that is added
+    /// now.
     fileprivate consuming func payByWaiting() {
         isAwaited = false
         names.awaitAnnouncements()
     }
 }
 
-/// The outcome of a call that may have purged. It is released only against payment for what the call has purged.
+/// The outcome of a call that may have purged. It is released only against payment for the names that the call has purged.
 @frozen
 public struct UnpaidAnswer<Value: Sendable>: ~Copyable {
     @usableFromInline let outcome: Result<Value, Errno>
@@ -76,8 +76,8 @@ public struct UnpaidAnswer<Value: Sendable>: ~Copyable {
         self.debt = debt
     }
 
-    /// If nothing is owed the outcome goes to `answer`, and otherwise, on another thread, to what `pending` has made,
-    /// once the purged names are gone for every process.
+    /// Passes the outcome to `answer` if nothing is owed. Otherwise another thread passes it to the function that `pending`
+    /// makes, once the purged names are gone for every process.
     @inlinable
     public consuming func pay(
         _ answer: (Result<Value, Errno>) -> Void,
@@ -104,9 +104,9 @@ extension Volume {
 }
 
 extension PurgedNames {
-    /// Runs `body`, and returns when every name that it has purged is gone for every process. The kernel is told about
-    /// one batch while the next is removed; nothing waits for that between batches, since a call that holds the
-    /// kernel's lock of a directory may wait for a name of a later batch.
+    /// Runs `body`, and returns when every name that it has purged is gone for every process. The kernel is told about one
+    /// batch while the next is removed. Nothing waits between batches, because a call that holds the kernel's lock on a
+    /// directory may itself wait for a name of a later batch.
     func awaitingAnnouncements<Value, Failure: Error>(
         _ body: (inout AnnouncementDebt) throws(Failure) -> Value
     ) throws(Failure) -> Value {

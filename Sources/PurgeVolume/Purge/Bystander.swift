@@ -2,10 +2,10 @@ import Glibc
 import PurgeModel
 import PurgeTree
 
-/// A file that a purge could have taken if it were not in use or did not have several names. A few of them are enough to
-/// tell why others went, so only a few files are looked at: the lock is held meanwhile.
+/// A file that a purge could have taken if it were not open or hard-linked. A few such files are enough to explain why others
+/// were purged. So only a few are looked at, because that happens under the lock.
 struct Bystander {
-    /// How many are told.
+    /// How many bystanders an event names.
     private static let told = 8
     /// How many open files, and how many files beside a victim, are looked at.
     private static let (openLookedAt, besideLookedAt) = (128, 64)
@@ -15,7 +15,7 @@ struct Bystander {
     private let turn: Int
     private let age: PurgeAge
 
-    /// nil for what gives nothing back, is a victim, or is no file that this purge takes.
+    /// Returns nil for an empty file, a victim, and anything that this purge does not take.
     private init?(_ node: Node, _ order: PurgeOrder, in state: borrowing VolumeState) {
         let refusals = state[node].verdict(for: .room).refusals
         guard node.isRegular, !state[node].isGoing, state[node].parent != nil, let rank = state[node].purgeRank,
@@ -24,7 +24,7 @@ struct Bystander {
         (self.node, self.reason, self.turn, age) = (node, reason, turn, state[node].age)
     }
 
-    /// Those whose turn was not after that of the last victim, the first in the order first.
+    /// Returns the skipped files whose turn was not after the last victim's, in purge order.
     static func passedOver(
         by victims: [Victim<Node>], _ order: PurgeOrder, in state: borrowing VolumeState
     ) -> [PassedOver] {

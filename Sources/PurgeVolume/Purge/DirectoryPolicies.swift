@@ -9,9 +9,9 @@ import Synchronization
 struct DirectoryPolicies: VolumeFamily {
     let core: VolumeCore
 
-    /// Gives files the rank that they have now, because they have reached an age or their directory a limit, before any
-    /// are chosen or planned. It holds the lock for some of them at a time. `ages` is whether files of `tmp` are looked at
-    /// for their age, though the profile does not ask for it.
+    /// Updates the rank of files that have reached an age, or whose directory has reached a limit, before any are chosen or
+    /// planned. The lock is held for some of the files at a time. With `ages`, the age of files in `tmp` is checked even if
+    /// the profile does not ask for it.
     func settle(ages: Bool = false) {
         guard ages || core.hasPolicies.load(ordering: .relaxed) || core.agesTemporary.load(ordering: .relaxed) else {
             return
@@ -21,8 +21,8 @@ struct DirectoryPolicies: VolumeFamily {
         while change({ $0.tree.advance(to: now, limit: Purger.batch, ages: ages) }) {}
     }
 
-    /// Takes what has reached its age by now, and what is over a size; returns when that is gone. In a mount its thread
-    /// for that does it.
+    /// Purges the files that have reached their age by now, or exceed a size limit, and returns when they are gone. In a
+    /// mount, the reclaimer's thread purges them.
     func check() {
         openFiles.settleMappings()
         settle()
@@ -52,7 +52,7 @@ struct DirectoryPolicies: VolumeFamily {
         return true
     }
 
-    /// Empties each directory that has a policy, whatever is open there. They stay, with their policies.
+    /// Empties each directory that has a policy, open files included. The directories stay, with their policies.
     func reset(_ pid: pid_t) {
         let folders = read { state in
             state.tree.policies.all.map(\.directory).filter { folder in
@@ -66,7 +66,7 @@ struct DirectoryPolicies: VolumeFamily {
 }
 
 extension VolumeCore {
-    /// In the order of the paths. The lock is held for some of them at a time.
+    /// Returns one line for each policy, in the order of the paths. The lock is held for some of them at a time.
     func policiesText() -> String {
         let indexes = read { $0.tree.policies.indexes }
         let lines = PurgeSelections(core: self).inSlices(indexes) {

@@ -1,22 +1,22 @@
 import Glibc
 import PurgeTree
 
-/// Files that purges have emptied, as long as the kernel has not been told about it. Until then it may remember how long a file
-/// was, and would append behind that.
+/// Files that purges have emptied, until the kernel has been told. Until then the kernel may remember the old length of a
+/// file, and would append behind it.
 struct EmptiedFiles: Sendable {
     private struct File {
         var announcements = 0
-        /// The threads that have been sent to look it up again, and have not done so yet.
+        /// The threads that have been sent to look up the file again and have not done so yet.
         var sent: Set<pid_t> = []
-        /// The threads that have looked it up since it was last emptied.
+        /// The threads that have looked up the file since it was last emptied.
         var informed: Set<pid_t> = []
     }
     private var files: [ObjectIdentifier: File] = [:]
 
     var isEmpty: Bool { files.isEmpty }
 
-    /// The file has been emptied. `removeAnnounced` follows, and the node exists until then. A thread that is about to look it up
-    /// finds the new size: it must not be sent a second time, since the kernel tries a call only twice.
+    /// Adds a file that has been emptied. `removeAnnounced` follows, and the node exists until then. A thread that is about
+    /// to look up the file finds the new size. It must not be sent a second time, because the kernel tries a call only twice.
     mutating func add(_ node: Node) {
         files[ObjectIdentifier(node), default: File()].announcements += 1
         files[ObjectIdentifier(node)]?.informed = []
@@ -28,14 +28,14 @@ struct EmptiedFiles: Sendable {
         files[ObjectIdentifier(node)] = file
     }
 
-    /// Whether a thread that opens the file must look up its name first, which gives the kernel its size: once for each thread,
-    /// since one that opens it by a descriptor looks up nothing.
+    /// Whether a thread that opens the file must look up its name first, which gives the kernel its size. This happens once
+    /// for each thread, because a thread that opens the file by a descriptor looks up nothing.
     mutating func mustLookUp(_ node: Node, by tid: pid_t) -> Bool {
         guard !isEmpty, files[ObjectIdentifier(node)]?.informed.contains(tid) == false else { return false }
         return files[ObjectIdentifier(node)]?.sent.insert(tid).inserted ?? false
     }
 
-    /// A thread looks the file up. Threads of other PID namespaces, which are all 0, are not told apart.
+    /// Notes that a thread looks up the file. Threads of other PID namespaces all have the number 0 and cannot be told apart.
     mutating func noteLookup(_ node: Node, by tid: pid_t) {
         guard !isEmpty, tid != 0, files[ObjectIdentifier(node)] != nil else { return }
         files[ObjectIdentifier(node)]?.sent.remove(tid)

@@ -4,18 +4,18 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// What a reboot or an update (`tmp`), the removal of the app (the container), or a reset of the policies empties: all of it goes, folders too,
-/// whatever is open or has further names. An open file stays charged until its last close, and a file with a name
-/// elsewhere stays there. What is made there meanwhile, and what has been moved out of it, may stay. Of `tmp` it also takes
-/// what is over its age, and leaves the rest.
+/// A folder whose whole content is removed: `tmp` at a reboot or an update, the container when the app is removed,
+/// directories at a reset of the policies. Everything goes, folders and open or hard-linked files included. An open file
+/// stays charged until its last close, and a file with a name elsewhere keeps that name. Entries that are made in the folder
+/// meanwhile, or moved out of it, may stay. For ageing, only overaged entries of `tmp` are removed.
 struct EmptiedFolder: VolumeFamily {
-    /// What is emptied, and why.
+    /// The folder to empty, and the reason.
     enum Work {
         case device(DeviceWork)
-        /// A directory that has a policy. Those in it that have one of their own, and those that every container has, stay,
-        /// and are emptied too.
+        /// A directory that has a policy. Directories in it that have a policy of their own, or that every container has,
+        /// stay and are emptied too.
         case policy(Node)
-        /// `tmp`, of what is over its age at a moment.
+        /// The entries of `tmp` that are overaged at this moment.
         case ageing(Instant)
     }
 
@@ -26,7 +26,7 @@ struct EmptiedFolder: VolumeFamily {
     init(core: VolumeCore, work: Work, pid: pid_t) { (self.core, self.work, self.pid) = (core, work, pid) }
     init(core: VolumeCore, work: DeviceWork, pid: pid_t) { self.init(core: core, work: .device(work), pid: pid) }
 
-    /// Returns what that has freed.
+    /// Removes the entries, and returns the bytes that this has freed.
     func empty(_ debt: inout AnnouncementDebt) -> ByteCount {
         names.withdrawStrays()
         var freed = ByteCount.zero
@@ -40,11 +40,11 @@ struct EmptiedFolder: VolumeFamily {
             freed += remove(
                 selections.inSlices(entries.filter { !$0.1.isDirectory }) { goes($0.1, $1) ? $0.0 : nil }, &debt)
         }
-        // A folder comes before those in it.
+        // `folders` has a folder before the folders in it, so they are removed in reverse.
         return freed + remove(folders.reversed(), &debt)
     }
 
-    /// What is over its age can wait for the next mount.
+    /// Whether the mount is ending. Overaged files can wait for the next mount.
     private var isInterrupted: Bool {
         guard case .ageing = work else { return false }
         return core.isEnding.load(ordering: .acquiring)
@@ -58,13 +58,13 @@ struct EmptiedFolder: VolumeFamily {
         }
     }
 
-    /// Whether a directory is emptied and not removed.
+    /// Whether a directory is emptied but not removed.
     private func stays(_ directory: Node, _ state: borrowing VolumeState) -> Bool {
         guard case .policy = work else { return false }
         return state[directory].policy != nil || containerFolders.include(directory, in: state)
     }
 
-    /// Whether what is in a directory still goes, wherever that has been moved.
+    /// Whether the directory's entries are still to be removed, wherever it has been moved.
     private func empties(_ directory: Node, _ state: borrowing VolumeState) -> Bool {
         switch work {
         case .device(.delete): true
@@ -73,7 +73,7 @@ struct EmptiedFolder: VolumeFamily {
         }
     }
 
-    /// Whether an entry goes.
+    /// Whether an entry is to be removed.
     private func goes(_ node: Node, _ state: borrowing VolumeState) -> Bool {
         guard case .ageing(let now) = work else { return true }
         if node.isDirectory { return state[node].entries.isEmpty && !state[node].isBusy }
@@ -81,7 +81,7 @@ struct EmptiedFolder: VolumeFamily {
             state[node].purgeFacts, lastUse: max(state[node].lastUse, state[node].creation), at: now)
     }
 
-    /// Whether a folder goes, in which nothing has changed lately. Without the lock.
+    /// Whether a folder has not changed lately and so may be removed. Called without the lock.
     private func isOld(_ dentry: Dentry) -> Bool {
         guard case .ageing(let now) = work, let folder = read({ $0.node(at: dentry) }), folder.isDirectory else {
             return true
@@ -89,7 +89,7 @@ struct EmptiedFolder: VolumeFamily {
         do throws(Errno) {
             let changed = FileTime(try lookups.attributes(of: folder).status.st_mtim)
             return PurgeRule.isOver(folderChanged: read { $0.device.fileClock.time(shownAs: changed) }, at: now)
-        } catch { return false }  // it is gone
+        } catch { return false }  // the folder is gone
     }
 
     private func remove(_ dentries: [Dentry], _ debt: inout AnnouncementDebt) -> ByteCount {
@@ -102,7 +102,7 @@ struct EmptiedFolder: VolumeFamily {
         return freed
     }
 
-    /// nil if it stays, or is gone already.
+    /// Removes an entry. Returns nil if it stays, or is gone already.
     private func remove(_ dentry: Dentry) -> (removal: Removal, freed: ByteCount)? {
         guard isOld(dentry), let (node, path) = begin(dentry) else { return nil }
         do throws(Errno) {
@@ -117,14 +117,14 @@ struct EmptiedFolder: VolumeFamily {
             return (removal, freed)
         } catch {
             access.unhold(node)
-            // Something has been made in a folder meanwhile.
+            // Entries have been made in the folder meanwhile.
             if error != .notEmpty { report(dentry, error) }
             return nil
         }
     }
 
-    /// The entry and its path, as soon as nothing else is using it by its name; nil if it is gone, no longer in the
-    /// folder, or in use for too long.
+    /// Holds the entry as soon as nothing else is using it by its name, and returns it with its path. Returns nil if the
+    /// entry is gone, no longer in the folder, or in use for too long.
     private func begin(_ dentry: Dentry) -> (Node, path: [Name])? {
         let deadline = System.uptime() + Purger.patienceForHeldFiles
         while true {
@@ -134,7 +134,7 @@ struct EmptiedFolder: VolumeFamily {
                 else { return (nil, false) }
                 if state[node].isBusy { return (nil, true) }
                 state.tree.hold(node, isGoing: true)
-                // From here on it goes, even if its folder is moved elsewhere.
+                // From here on the entry is removed, even if its folder is moved elsewhere.
                 return ((node, state.path(of: dentry)), false)
             }
             guard isBusy else { return found }
@@ -169,12 +169,12 @@ struct EmptiedFolder: VolumeFamily {
                 advice: "Remove it in the mount."))
     }
 
-    /// The name is gone from the store. Also returns a sidecar that now belongs to no file.
+    /// Updates the tree after the name is gone from the store. Also returns a sidecar that now belongs to no file.
     private func finish(
         _ node: Node, _ dentry: Dentry, _ path: [Name], _ remains: Remains?, _ state: inout VolumeState
     ) -> (Removal, freed: ByteCount, sidecar: String?) {
         let charged = state[node].charged
-        // That of the name that goes, which a file may have beside one in a more durable place.
+        // The tier of the removed name: a file may have another name in a more durable place.
         let tier = Place.at(path: path.bytes).tier
         var removal = Removal(directory: dentry.directory, node: node, path: path)
         state.note(&removal)
@@ -195,7 +195,7 @@ struct EmptiedFolder: VolumeFamily {
         return (removal, freed, sidecar)
     }
 
-    /// What the event of each file says; the removal of the app has one event for all of them.
+    /// The reason and trigger in the event of each file. The removal of the app has one event for all files.
     private var cause: (PurgeReason, PurgeTrigger)? {
         switch work {
         case .device(.reboot): (.reboot, .reboot)
@@ -206,7 +206,7 @@ struct EmptiedFolder: VolumeFamily {
         }
     }
 
-    /// For a message.
+    /// The folder's description in a message.
     private var place: String {
         switch work {
         case .device(.delete): "the container"

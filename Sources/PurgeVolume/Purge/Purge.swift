@@ -5,18 +5,18 @@ import PurgeTree
 /// A purge that has been decided: its bytes are free in the ledger, but its files are still to be removed. It cannot be
 /// copied, so it ends once: `Purger.carryOut` carries it out, or it is put back.
 struct Purge: ~Copyable {
-    /// See `UntoldPurges`.
+    /// The purge's number in `UntoldPurges`.
     let number: UInt64
     var plan: PurgePlan<Node>
     let trigger: PurgeTrigger
-    /// The thread on whose behalf it is done; 0 if there is none.
+    /// The thread on whose behalf the purge is done; 0 if there is none.
     let tid: pid_t
-    /// The write that set it off, if one did.
+    /// The process, and for a write the file, that set off the purge; nil if unknown.
     let cause: PressureCause?
-    /// The level when it was decided.
+    /// The level when the purge was decided.
     let pressure: PressureLevel
 
-    /// What is known about everything that it purges.
+    /// Returns an event with the facts that all events of this purge share.
     func event(_ reason: PurgeReason, bytes: ByteCount) -> Event {
         Event(
             type: .purge, bytes: bytes, reason: reason.rawValue, trigger: trigger, pid: tid == 0 ? cause?.pid : tid,
@@ -33,6 +33,6 @@ struct Purge: ~Copyable {
 }
 
 extension [Event] {
-    /// What the purges that they tell of have freed.
+    /// The bytes that the purges in these events have freed.
     var freed: ByteCount { reduce(.zero) { $0 + ($1.bytes ?? .zero) } }
 }

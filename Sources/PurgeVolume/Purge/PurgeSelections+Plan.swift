@@ -4,14 +4,14 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-// What a purge would take, without taking it. The lock is held for a part of the files at a time, so beside other work
-// a plan may miss files that come or go meanwhile; if nothing else happens, a purge takes the same files in the same
-// order.
+// The plan of a purge: the files it would take, without taking them. The lock is held for some of the files at a time. So
+// beside other work a plan may miss files that come or go meanwhile; if nothing else happens, a purge takes the same files in
+// the same order.
 extension PurgeSelections {
     /// How many files are visited while the lock is held.
     static let slice = 512
 
-    /// The plan of a purge, of everything or only at a path and below it.
+    /// Plans a purge of everything, or only of a path and the files below it.
     func plan(_ goal: PurgeGoal, below place: [UInt8] = []) -> PurgePlan<FoundFile> {
         policies.settle()
         let (groups, othersPurgeable, order, share) = read {
@@ -55,8 +55,8 @@ extension PurgeSelections {
         return mine == theirs ? a.key < b.key : mine < theirs
     }
 
-    /// What `body` returns for each node or file. The lock is held for some of them at a time. The results are put together
-    /// without the lock, because a large array takes time to grow.
+    /// Returns the values that `body` returns for the items. The lock is held for some items at a time. The results are
+    /// joined without the lock, because a large array takes time to grow.
     func inSlices<Item, Value: Sendable>(
         _ items: [Item], _ body: (Item, borrowing VolumeState) -> Value?
     ) -> [Value] {
@@ -69,7 +69,7 @@ extension PurgeSelections {
         return values
     }
 
-    /// What `storage.reclaim` would do.
+    /// Returns what `storage.reclaim` would purge.
     func plan(_ request: PurgeRequest) throws(Errno) -> PurgeAnswer {
         guard case .byRule(let command, below: nil) = request else { return plan(try select(request)) }
         let empty = command.takesEmptyFiles ? emptyFiles(of: command) : []
@@ -78,9 +78,9 @@ extension PurgeSelections {
     }
 }
 
-// Empty files and symbolic links free nothing, and are purged only when a command names their place.
+// Empty files and symbolic links free nothing, so they are purged only when a command names their place.
 extension PurgeSelections {
-    /// Those that existed at some moment, in the order in which they are purged: by path.
+    /// Returns the empty files that existed at some moment, in purge order, which is by path.
     func emptyFiles(of command: ReclaimCommand, below top: Node? = nil) -> [FoundFile] {
         let goal = command.goal
         let order = read { $0.device.order(for: goal, .command) }
@@ -99,7 +99,7 @@ extension PurgeSelections {
         }.inOrderOfPath
     }
 
-    /// Removes those that are still empty and not in use.
+    /// Removes the empty files that are still empty and not in use.
     func purgeEmptyFiles(
         of command: ReclaimCommand, tid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void
     ) {
@@ -122,16 +122,16 @@ extension PurgeSelections {
 struct FoundFile {
     let node: Node
     let path: [UInt8]
-    /// What it is purged with.
+    /// The unit that the file is purged with.
     let unit: FoundUnit?
-    /// Whether purging it leaves a tombstone, when that was last looked at.
+    /// Whether purging the file leaves a tombstone, as of the last check.
     private(set) var leavesTombstone = false
 
     init(_ node: Node, _ path: [UInt8], unit: FoundUnit? = nil) {
         (self.node, self.path, self.unit) = (node, path, unit)
     }
 
-    /// Looked at again.
+    /// Returns the file with a fresh answer to whether it leaves a tombstone.
     func renewed(in state: borrowing VolumeState) -> FoundFile {
         var file = self
         file.leavesTombstone = state[node].leavesTombstone
@@ -139,7 +139,7 @@ struct FoundFile {
     }
 }
 
-/// What decides between files of the same step and urgency.
+/// The order of files with the same step and urgency.
 struct PurgeKey: Equatable, Comparable {
     var age: PurgeAge
     var path: [UInt8]
@@ -149,7 +149,7 @@ struct PurgeKey: Equatable, Comparable {
     }
 }
 
-/// Files that are purged as one, at the moment when they were found.
+/// Files that are purged as one, as of the moment when they were found.
 struct FoundUnit {
     let id: ObjectIdentifier
     let key: PurgeKey
@@ -161,7 +161,7 @@ struct FoundUnit {
 }
 
 extension Victim<FoundFile> {
-    /// The file as it is now.
+    /// Describes the file as it is now.
     init(_ file: FoundFile, in state: borrowing VolumeState) {
         self.init(file.renewed(in: state), rank: state[file.node].purgeRank, age: state[file.node].age)
     }
@@ -171,14 +171,13 @@ extension Victim<FoundFile> {
 }
 
 extension [FoundFile] {
-    /// Paths are compared byte by byte.
+    /// The files sorted by path, byte by byte.
     var inOrderOfPath: [FoundFile] { sorted { $0.path.lexicographicallyPrecedes($1.path) } }
 
-    /// Bytes of the paths that are looked up anew while the lock is held once. Paths can be as long as folders are
-    /// deep.
+    /// How many bytes of paths are looked up anew while the lock is held once. A path is as long as its folders are deep.
     private static let pathBytes = 64 << 10
 
-    /// All of them in their order, in parts of at most `count` files. A part ends early when its paths are long.
+    /// Returns all files in their order, in parts of at most `count`. A part ends early if its paths are long.
     func parts(ofAtMost count: Int) -> [ArraySlice<FoundFile>] {
         var parts: [ArraySlice<FoundFile>] = []
         var (start, bytes) = (startIndex, 0)
@@ -193,7 +192,7 @@ extension [FoundFile] {
 }
 
 extension [UInt8] {
-    /// Whether a path is `place` itself, or is below it. Everything is below the empty path.
+    /// Whether a path is `place` or lies below it. Every path lies below the empty path.
     fileprivate func lies(in place: [UInt8]) -> Bool {
         guard !place.isEmpty, starts(with: place) else { return place.isEmpty }
         return count == place.count || self[place.count] == UInt8(ascii: "/")

@@ -4,15 +4,15 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// What has happened, or would happen, to the files that a request is about.
+/// The outcome, actual or planned, for the files of a request.
 struct PurgeAnswer {
     fileprivate(set) var purged: [PlanLine] = []
     fileprivate(set) var refused: [PlanLine] = []
     private(set) var freed = ByteCount.zero
-    /// Whether it may be read.
+    /// Whether anybody may read the answer.
     private var isKept = true
 
-    /// In the form in which `storage.reclaim` and `storage.plan` are read.
+    /// The text that `storage.reclaim` and `storage.plan` return.
     var text: String { (purged + refused).map(\.text).joined() }
 
     init(isKept: Bool) { self.isKept = isKept }
@@ -21,7 +21,7 @@ struct PurgeAnswer {
         if selection.namesRefused { refused = selection.missing.map { PlanLine(refused: $0, .noEntry) } }
     }
 
-    /// What a plan says, and files that are purged after it.
+    /// Combines a plan with files that are purged after it.
     init(_ plan: PurgePlan<FoundFile>, and others: [Victim<FoundFile>]) {
         func fromOthers(_ bytes: ByteCount) -> [PlanLine] { bytes > .zero ? [PlanLine(fromOthers: bytes)] : [] }
         purged = fromOthers(plan.fromOthers) + plan.victims.map { PlanLine($0) } + fromOthers(plan.restOfOthers)
@@ -44,9 +44,9 @@ struct PurgeAnswer {
     }
 }
 
-// Purges of files that a request names, or that are where it says: the files are known before.
+// Purges of files that a request names, or that lie in a place it names: the files are known beforehand.
 extension PurgeSelections {
-    /// Everything that `storage.reclaim` accepts. `isKept` is whether the outcome may be read later.
+    /// Carries out any request that `storage.reclaim` accepts. `isKept` is whether the outcome may be read later.
     func purge(
         _ request: PurgeRequest, tid: pid_t, _ debt: inout AnnouncementDebt, isKept: Bool
     ) throws(Errno) -> PurgeAnswer {
@@ -68,7 +68,8 @@ extension PurgeSelections {
         return answer
     }
 
-    /// If files of the plan are opened before they are purged, others may have to be purged for a size.
+    /// Purges by rule below a path. If planned files are opened before they are purged, others may have to be purged to reach
+    /// a size.
     private func purge(
         _ command: ReclaimCommand, below path: [UInt8], _ tid: pid_t, _ debt: inout AnnouncementDebt
     ) throws(Errno) -> PurgeAnswer {
@@ -84,14 +85,14 @@ extension PurgeSelections {
         }
     }
 
-    /// What a purge would do to them.
+    /// Returns what a purge would do to the selected files.
     func plan(_ selection: Selection) -> PurgeAnswer {
         var answer = PurgeAnswer(selection)
         for part in selection.files.parts(ofAtMost: Self.slice) {
             let lines = read { state in
                 part.compactMap { file -> PlanLine? in
                     guard let cause = refusal(of: file, in: state) else { return PlanLine(Victim(file, in: state)) }
-                    // A tombstone is what a purge would make of it.
+                    // A file that is refused as empty already is what a purge would make of it.
                     return selection.namesRefused && cause != .empty ? PlanLine(refused: file.path, cause) : nil
                 }
             }
@@ -101,7 +102,7 @@ extension PurgeSelections {
         return answer
     }
 
-    /// Purges those that may be purged, in order; waits for a while for files that are being changed.
+    /// Purges the selected files that may be purged, in order, and waits a while for files that are being changed.
     func purge(_ selection: Selection, tid: pid_t, _ debt: inout AnnouncementDebt) -> PurgeAnswer {
         var answer = PurgeAnswer(selection)
         var files = selection.files

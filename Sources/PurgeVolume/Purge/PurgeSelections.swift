@@ -2,9 +2,9 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// The files that a request names, as they were found in the tree.
+/// The files that a request names, as found in the tree.
 struct Selection {
-    /// In the order in which they are purged.
+    /// The files in purge order.
     var files: [FoundFile] = []
     /// Paths at which there is nothing.
     var missing: [[UInt8]] = []
@@ -12,11 +12,11 @@ struct Selection {
     var namesRefused = true
 }
 
-/// Purges by command: what one would take, and carrying it out.
+/// Purges by command: planning them and carrying them out.
 struct PurgeSelections: VolumeFamily {
     let core: VolumeCore
 
-    /// ENOENT if nothing matches a pattern, or a place to purge in does not exist.
+    /// Returns the files of a request. ENOENT if nothing matches a pattern, or a place to purge in does not exist.
     func select(_ request: PurgeRequest) throws(Errno) -> Selection {
         switch request {
         case .paths(let paths): return select(paths)
@@ -50,7 +50,7 @@ struct PurgeSelections: VolumeFamily {
         return selection
     }
 
-    /// The files that a purge by the system's rules takes in a place.
+    /// Returns the files that a purge by the system's rules takes in a place.
     func select(_ command: ReclaimCommand, below path: [UInt8]) throws(Errno) -> Selection {
         guard let top = entry(at: path) else { throw .noEntry }
         var files = plan(command.goal, below: path).victims.map(\.file)
@@ -66,14 +66,15 @@ struct PurgeSelections: VolumeFamily {
         }
     }
 
-    /// Why no purge may take it; nil if one may. A file that has left its path, by itself or with a folder above it, is
-    /// no longer the one that was found.
+    /// Returns why no purge may take the file; nil if one may. A file that has left its path, by itself or with a folder
+    /// above it, is no longer the one that was found.
     func refusal(of file: FoundFile, in state: borrowing VolumeState) -> PurgeRefusal? {
         entry(at: file.path, in: state) === file.node
             ? state[file.node].verdict(for: .file).refusals.subtracting(.busy).first : .noEntry
     }
 
-    /// Everything but folders below a folder, if `takes` returns true for it or for a folder that it is in; by path.
+    /// Returns all entries below a folder except folders, by path, if `takes` returns true for the entry or a folder that
+    /// contains it.
     private func files(below folder: Node, _ path: [UInt8], _ takes: ([UInt8]) -> Bool) -> [FoundFile] {
         var found: [FoundFile] = []
         var pending = [(folder: folder, path: path, isTaken: false)]

@@ -3,17 +3,17 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// Purged names on their way to the kernel.
+/// Announces purged names to the kernel.
 struct PurgedNames: VolumeFamily {
     let core: VolumeCore
 
-    /// Tells the kernel, without waiting for it.
+    /// Announces names without waiting for the kernel.
     func announce(_ removals: [Removal]) {
         guard !removals.isEmpty else { return }
         announce(removals, answer: nil)
     }
 
-    /// The same; `then` runs once that is done, or earlier if it is not possible in time: see `Announcements`.
+    /// Announces names, and runs `then` once that is done, or earlier if it is not possible in time: see `Announcements`.
     func announce(_ removals: [Removal], then: @escaping @Sendable () -> Void) {
         announce(removals) { [self] isLate in
             if isLate { core.lateAnnouncements.add(1, ordering: .relaxed) }
@@ -46,7 +46,7 @@ struct PurgedNames: VolumeFamily {
         }
     }
 
-    /// Announcements are made in order: after this one, all earlier ones have been made.
+    /// Waits until all earlier announcements have been made; they are made in order.
     func awaitAnnouncements() {
         let announced = Gate()
         let before = announced.generation
@@ -55,13 +55,13 @@ struct PurgedNames: VolumeFamily {
     }
 }
 
-// The kernel is told about a purged name by an unlink(2) through the mount on a thread of our own, which also wakes
-// watchers (docs/INTERNALS.md, Telling the kernel of a purge).
+// The kernel learns about a purged name by an unlink(2) through the mount on our own thread, which also wakes watchers
+// (docs/INTERNALS.md, Telling the kernel of a purge).
 extension PurgedNames {
     func isAnnouncer(_ caller: Caller) -> Bool { isAnnouncer(caller.tid) }
     func isAnnouncer(_ tid: pid_t) -> Bool { tid != 0 && tid == port.announcer }
 
-    /// For the announcing thread a purged name still exists.
+    /// Returns the entry of a purged name, which still exists for the announcing thread.
     func ghost(_ name: Name, in parent: Node, caller: Caller) -> Entry? {
         guard isAnnouncer(caller) else { return nil }
         let node = change { state -> Node? in
@@ -72,8 +72,8 @@ extension PurgedNames {
         return node.map { Entry(node: $0, attributes: Attributes(ofGhost: ghostStatus($0))) }
     }
 
-    /// Of what is left of it (it is open, has another name, or is a folder that the kernel knows); otherwise what lets
-    /// the announcing thread remove it.
+    /// Returns the status of the node if it still exists (open, with another name, or a folder that the kernel knows).
+    /// Otherwise it returns a status that lets the announcing thread remove the name.
     private func ghostStatus(_ node: Node) -> FileStatus {
         var status = stat()
         do throws(Errno) { status = try lookups.attributes(of: node).status } catch {
@@ -85,8 +85,8 @@ extension PurgedNames {
         return status
     }
 
-    /// The kernel takes an inode whose type changes for broken. Of what is neither file, link nor folder the tree does not
-    /// know the type: most are FIFOs.
+    /// Returns a mode of the right type: the kernel takes an inode whose type changes for broken. The tree does not know the
+    /// type of special files; most are FIFOs.
     private static func typicalMode(_ kind: NodeKind) -> mode_t {
         switch kind {
         case .directory, .controlDirectory: S_IFDIR | 0o700
@@ -96,7 +96,7 @@ extension PurgedNames {
         }
     }
 
-    /// The announcing thread removes it; ENOENT if the app has created the name again.
+    /// Lets the announcing thread remove a purged name; ENOENT if there is none.
     func endGhost(_ name: Name, in parent: Node) throws(Errno) {
         let isGhost = read { state in
             state.ghosts[Dentry(directory: parent, name: name)] != nil

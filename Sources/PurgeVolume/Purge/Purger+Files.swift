@@ -3,10 +3,10 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-// What a purge does to its files in the store.
+// The work of a purge on its files in the store.
 extension Purger {
-    /// Removes a name from the store, or empties the file if that is to keep its name. `missing` gets the directories that
-    /// are not where the tree has them.
+    /// Removes a name from the store, or empties the file if it is to keep its name. `missing` gets the directories that are
+    /// not where the tree has them.
     func remove(_ removal: inout Removal, _ missing: inout Set<ObjectIdentifier>) throws(Errno) {
         do throws(Errno) {
             let directory = try open(removal.directory, &missing)
@@ -31,22 +31,22 @@ extension Purger {
         }
     }
 
-    /// As truncate(2) would, but in any state of the device. Nothing else has the file open or changes it.
+    /// Empties a file like truncate(2), but in any state of the device. Nothing else has the file open or changes it.
     private func empty(_ removal: Removal, in directory: FileDescriptor) throws(Errno) {
         let node = removal.node
         let file = try openForEmptying(removal.dentry.name, in: directory)
         guard access.isOwn(try System.status(file.raw), of: node) else { throw .stale }
         try System.truncate(file.raw, 0)
         let (isDense, isKnown) = read { ($0[node].isDense, $0[node].lookups > 0) }
-        // Before anybody can open it again: a reader would get zeros up to the size that the kernel has in mind.
+        // Done before anybody can open the file again: a reader would get zeros up to the size that the kernel remembers.
         if isKnown { port.forgetAttributes(of: [node.address]) }
         guard !isDense else { return }
         charges.noteFreed(node, file.raw, 0..<Int64.max, size: 0)
-        // Its record could not be changed.
+        // The file's record could not be changed.
         guard read({ $0[node].blocks == 0 }) else { throw .ioError }
     }
 
-    /// The owner may have made it read-only.
+    /// Opens a file for writing, even if its owner has made it read-only.
     private func openForEmptying(_ name: Name, in directory: FileDescriptor) throws(Errno) -> FileDescriptor {
         try access.asOwner(of: directory) { () throws(Errno) in
             try name.withCName { (name) throws(Errno) in
@@ -64,13 +64,13 @@ extension Purger {
 
 // The end of a batch, in the tree.
 extension Purger {
-    /// The file has been removed or emptied. Returns a sidecar that now belongs to no file.
+    /// Updates the tree after a file has been removed or emptied. Returns a sidecar that now belongs to no file.
     func finish(_ removal: inout Removal, _ state: inout VolumeState) -> String? {
         state.note(&removal)
         let node = removal.node
         if removal.purgedName.isEmptied {
             state.tree.reinstate(node, isEmptied: true)
-            // What the kernel has of its data is dropped by the next open.
+            // The next open drops the data that the kernel has cached.
             state[node].cacheIsStale = true
             state.emptied.add(node)
         } else {
@@ -79,8 +79,8 @@ extension Purger {
         return state[node].dropStoredExtents()
     }
 
-    /// The files could not be removed from the store: they count again, and are no longer victims in this mount. What a
-    /// write has been promised must then come from others, chosen in the same step.
+    /// Puts files that could not be removed from the store back into the ledger; they are no longer victims in this mount.
+    /// Room that a write has been promised must then come from other files, chosen in the same step.
     func reinstate(_ failed: [Victim<Node>], _ trigger: PurgeTrigger, _ state: inout VolumeState) -> PurgePlan<Node> {
         for victim in failed { state.tree.reinstate(victim.file, isStuck: true) }
         let short = min(PurgePlan(failed).bytes, .zero - state.capacity.balance)
@@ -88,8 +88,8 @@ extension Purger {
         return state.take(.bytes(short), in: .documented)
     }
 
-    /// The files of at most one batch that are left of groups which a purge has begun. Those that have been used since it
-    /// began to be carried out stay, and so does what no purge would take by now, because the app runs again.
+    /// Returns the remaining files, at most one batch, of groups that a purge has begun. Files that were used since the purge
+    /// began to be carried out stay. So do files that no purge would take by now because the app runs again.
     func rest(
         of groups: [UnfinishedGroup<Node>], since began: Instant, until now: Instant, _ state: inout VolumeState
     ) -> [Victim<Node>] {
@@ -110,7 +110,7 @@ extension Purger {
 }
 
 extension VolumeState {
-    /// A ghost of a name that is gone stays until the kernel has been told.
+    /// Notes a removal. If the name is gone, its ghost stays until the kernel has been told.
     mutating func note(_ removal: inout Removal) {
         removal.concernsKernel = self[removal.directory].parent == nil || self[removal.directory].lookups > 0
         if removal.concernsKernel, !removal.purgedName.isEmptied { ghosts[removal.dentry] = removal.node }

@@ -3,12 +3,12 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-// What is chosen for a call that needs room: until it has enough, the bytes are set aside, so that neither another call nor
-// another purge can take them.
+// Choosing victims for a call that needs room. Until the call has enough, the bytes are set aside, so that no other call or
+// purge can take them.
 extension Purger {
-    /// Runs `body` until it has a value. It returns nil as long as `cover` cannot get it enough in one
-    /// step; other calls have a turn in between. All or nothing: if it throws, what was chosen is put back. nil if what
-    /// it waited for has not come. The call must have the purge carried out.
+    /// Runs `body` until it returns a value. `body` returns nil as long as one step of `cover` cannot get it enough; other
+    /// calls have a turn in between. All or nothing: if `body` throws, the chosen files are put back. Returns nil if the
+    /// files it waited for were not released in time. The caller must have the purge carried out.
     func makingRoom<Value>(
         for node: Node, _ purge: inout Purge?, _ body: (inout Purge?, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
@@ -28,8 +28,8 @@ extension Purger {
         }
     }
 
-    /// Such calls run one after the other; otherwise two could each keep the other from getting enough. nil if everything
-    /// that is not held has been chosen, and put back again.
+    /// Chooses many victims in steps. Such calls run one after the other, because two could each keep the other from getting
+    /// enough. Returns nil if everything that is not held has been chosen, and was put back again.
     private func makingMuchRoom<Value>(
         for node: Node, _ purge: inout Purge?, _ body: (inout Purge?, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
@@ -62,7 +62,7 @@ extension Purger {
         }
     }
 
-    /// The purge does not take place.
+    /// Puts the chosen files back: the purge does not take place.
     private func putBack(_ chosen: inout Purge?, _ node: Node) {
         guard let purge = chosen.take() else { return }
         let victims = purge.plan.victims

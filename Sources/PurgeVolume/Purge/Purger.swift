@@ -7,14 +7,13 @@ import PurgeTree
 struct Purger: VolumeFamily {
     let core: VolumeCore
 
-    /// How many files a purge chooses while it holds the lock, and then removes together, so that no call waits long for
-    /// the lock or for a name.
+    /// How many files a purge chooses under the lock and then removes together, so that no call waits long for the lock or
+    /// for a name.
     static let batch = 256
     static let patienceForHeldFiles: Int64 = 10_000_000_000
 
-    /// Removes the files of a purge from the store and from the tree; `report` gets the events of each batch. Returns
-    /// false if a file could not be removed from the store and has been put back into the ledger, and no other could be
-    /// purged instead.
+    /// Removes the files of a purge from the store and from the tree; `report` gets the events of each batch. Returns false
+    /// if a file could not be removed from the store, went back into the ledger, and nothing else could be purged instead.
     @discardableResult
     func carryOut(
         _ purge: consuming Purge, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void = { _ in }
@@ -32,7 +31,7 @@ struct Purger: VolumeFamily {
                 isEnough = isEnough && batch.isEnough
                 report(batch.events)
             }
-            // A group goes as one, even if less would have been enough.
+            // A group is purged as a whole, even if less would be enough.
             if !purge.plan.unfinished.isEmpty {
                 let now = clock.now
                 victims += change { rest(of: purge.plan.unfinished, since: began, until: now, &$0) }
@@ -47,7 +46,7 @@ struct Purger: VolumeFamily {
         return isEnough
     }
 
-    /// The same from beginning to end: returns when every name is gone for every process.
+    /// Carries out a purge, and returns when every name is gone for every process.
     func purgeAndWait(_ purge: consuming Purge) {
         var chosen = Optional(purge)
         purgedNames.awaitingAnnouncements { debt in
@@ -55,7 +54,7 @@ struct Purger: VolumeFamily {
         }
     }
 
-    /// `instead` is to be purged in place of files that could not be removed from the store.
+    /// Removes one batch. `instead` is to be purged in place of files that could not be removed from the store.
     private func remove(
         _ victims: ArraySlice<Victim<Node>>, of purge: inout Purge, _ debt: inout AnnouncementDebt
     ) -> (events: [Event], instead: [Victim<Node>], isEnough: Bool) {
@@ -64,7 +63,7 @@ struct Purger: VolumeFamily {
         defer { core.movesEnded.add(1, ordering: .acquiringAndReleasing) }
         var (removals, told, failed): ([Removal], [Event], [Victim<Node>]) = ([], [], [])
         var missing: Set<ObjectIdentifier> = []
-        // As long as the files exist, so do their directories.
+        // The directories exist as long as the files do.
         for (victim, name) in read({ state in victims.map { ($0, Removal($0.file, in: state)) } }) {
             guard var removal = name else {
                 failed.append(victim)
@@ -107,14 +106,14 @@ struct Purger: VolumeFamily {
     }
 
     /// Purges in steps that hold the lock for milliseconds, until `goal` asks for no more or nothing is left. `goal` is
-    /// called before each step with what has been freed so far. Files that are being changed are
-    /// waited for. While everything in a place is purged, files that are used meanwhile are spared, so that this ends
-    /// however many are made.
+    /// called before each step with the bytes freed so far. Waits for files that are being changed. While everything in a
+    /// place is purged, files that are used meanwhile are spared, so that the purge ends however many are made.
     func purge(
         trigger: PurgeTrigger, tid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void = { _ in },
         _ goal: (borrowing VolumeState, ByteCount) -> PurgeGoal?
     ) {
-        // Once: what is over a policy when it begins goes as such, whatever it takes itself, so that a plan can tell.
+        // Done once: files that exceed a policy at the beginning are purged for that reason, whatever this purge takes, so
+        // that a plan can predict it.
         policies.settle()
         var (freed, leftToFiles, clearsCaches) = (ByteCount.zero, ByteCount.zero, false)
         let began = clock.now

@@ -1,20 +1,20 @@
 import PurgeModel
 import PurgeSystem
 
-/// Since when purging in the background is called for, and whether it has waited as long as it lags.
+/// When the background purge was requested, and whether its latency has elapsed.
 struct ReclaimCall {
-    /// By the monotonic clock; nil as long as nothing is purged in the background.
+    /// When the purge was requested, by the monotonic clock; nil while nothing is purged in the background.
     private var moment: Int64?
-    /// Whether it was called for in this change.
+    /// Whether the purge was requested in this change.
     private(set) var isNew = false
 
-    /// What the last step of the purge has left to files: see `OthersShare`.
+    /// The bytes that the last step of the purge has left to files: see `OthersShare`.
     var leftToFiles = ByteCount.zero
 
-    /// If not, and the device is calm, `note` has nothing to do.
+    /// Whether a purge is requested. If not, and the device is calm, `note` has nothing to do.
     var isUnderWay: Bool { moment != nil || isNew }
 
-    /// At the end of each change. Returns whether it is over.
+    /// Updates the request at the end of each change. Returns whether the purge is over.
     mutating func note(_ device: borrowing Device) -> Bool {
         isNew = false
         guard device.shouldReclaim else {
@@ -25,10 +25,11 @@ struct ReclaimCall {
         return false
     }
 
-    /// Whether it may begin, or go on.
+    /// Whether the purge may begin, or go on.
     func mayBegin(_ device: borrowing Device) -> Bool { millisecondsLeft(device) == 0 }
 
-    /// How long it is still to wait; nil if nothing calls for it. What has begun goes on, however long the latency is now.
+    /// Returns how long the purge still has to wait; nil if none is requested. A purge that has begun goes on, whatever the
+    /// latency is now.
     func millisecondsLeft(_ device: borrowing Device) -> Int64? {
         guard let moment else { return nil }
         let lag = device.profile.lag(device.purgeLatency).seconds

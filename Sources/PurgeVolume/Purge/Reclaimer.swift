@@ -2,18 +2,18 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// Purges in the background as long as the pressure, or the policy of a directory, calls for it.
+/// Purges in the background as long as pressure, or the policy of a directory, requires it.
 struct Reclaimer: VolumeFamily {
     let core: VolumeCore
 
-    /// The body of its thread.
+    /// The body of the reclaimer's thread.
     func run() {
         while let seen = core.reclaimerGate.generation(unless: { isEnding }) {
             core.reclaimerIsBusy.store(true, ordering: .sequentiallyConsistent)
             while !isEnding, purgeOnce() {}
             core.reclaimerIsBusy.store(false, ordering: .sequentiallyConsistent)
             core.purges.advance()
-            // Something may have become purgeable while the flag still said that this thread is looking.
+            // Files may have become purgeable while the flag still said that this thread is looking.
             if hasWork { continue }
             if let left = read({ $0.reclaimCall.millisecondsLeft($0.device) }) {
                 core.reclaimerGate.wait(while: seen, milliseconds: left)
@@ -23,8 +23,8 @@ struct Reclaimer: VolumeFamily {
         }
     }
 
-    /// Each has its turn, so a policy that writers reach again and again does not keep pressure waiting. Returns false when
-    /// there is nothing to do.
+    /// Purges once by policy and once under pressure, so that a policy whose limit is reached again and again does not delay
+    /// pressure. Returns false if there is nothing to do.
     private func purgeOnce() -> Bool {
         let byPolicy = policies.enforceOnce()
         if byPolicy { noteRound() }
@@ -33,13 +33,13 @@ struct Reclaimer: VolumeFamily {
         return byPolicy || byPressure
     }
 
-    /// What it has chosen is gone, and announced.
+    /// Notes that the chosen files are gone and announced.
     private func noteRound() {
         core.reclaimerRounds.add(1, ordering: .sequentiallyConsistent)
         core.purges.advance()
     }
 
-    /// Purges towards desired. Returns false when there is nothing (more) to do now.
+    /// Purges towards `desired`. Returns false if there is nothing (more) to do now.
     func reclaimOnce() -> Bool {
         openFiles.settleMappings()
         guard read({ $0.reclaimCall.mayBegin($0.device) }) else { return false }
@@ -54,11 +54,11 @@ struct Reclaimer: VolumeFamily {
         return true
     }
 
-    /// nil if there is nothing to take now.
+    /// Chooses the next files. Returns nil if there is nothing to take now.
     private func choose(at now: Instant, _ state: inout VolumeState) -> Purge? {
         state.tree.accounts.beginReclaiming()
         guard state.device.shouldReclaim, let goal = state.device.goal(for: .pressure) else { return nil }
-        // What is used while Caches is cleared stays, so that this ends.
+        // Files that are used while Caches is cleared stay, so that the clearing ends.
         let spared = state.device.reclaiming.clearing.map { $0...max($0, now) }
         let purge = state.choose(
             goal, trigger: .pressure, tid: 0, limit: Purger.batch, spared: spared,
@@ -76,21 +76,21 @@ struct Reclaimer: VolumeFamily {
         return choose(at: now, &state)
     }
 
-    /// Returns when nothing that pressure calls for is left to do now; what lags behind is not waited for. If there is no
-    /// reclaiming thread (in a store that is not mounted), nothing is purged in the background.
+    /// Returns when the pressure requires no more purging now; a purge that still has latency to wait for does not count. If
+    /// there is no reclaimer's thread (in a store that is not mounted), nothing is purged in the background.
     func awaitPressure() { awaitEnd { !$0.reclaimCall.mayBegin($0.device) } }
 
-    /// Returns when each policy has had nothing to take at some moment since it was last checked, and what it had taken by
-    /// then is gone. Beside programs that go on writing there may never be a moment at which that is true of all of them.
+    /// Returns when each policy has had nothing to take at some moment since it was last checked, and the files taken by then
+    /// are gone. Beside programs that keep writing, there may be no moment at which that holds for all of them.
     func awaitPolicies() { awaitEnd { !$0.tree.policies.isAwaited } }
 
-    /// Waits for a moment at which nothing more has to be chosen, and then for what had been chosen by then.
+    /// Waits for a moment at which nothing more has to be chosen, and then for the files that had been chosen by then.
     private func awaitEnd(_ isChosen: (borrowing VolumeState) -> Bool) {
         guard core.reclaimerRuns.load(ordering: .sequentiallyConsistent) else { return }
         while let seen = core.purges.generation(unless: { isEnding }) {
             if let last = read({ isChosen($0) ? $0.untoldPurges.last : nil }) {
                 awaitPurges(upTo: last)
-                // What could not be removed may have to be made up for.
+                // Files that could not be removed may have to be replaced by others.
                 if read(isChosen) { return }
             }
             core.reclaimerGate.advance()
@@ -98,7 +98,7 @@ struct Reclaimer: VolumeFamily {
         }
     }
 
-    /// Returns when these are over, and what the reclaiming thread has purged is announced.
+    /// Returns when the purges up to `last` are over and the reclaimer's thread has announced the names that it has purged.
     private func awaitPurges(upTo last: UInt64) {
         let rounds = core.reclaimerRounds.load(ordering: .sequentiallyConsistent)
         while let seen = core.purges.generation(unless: { isEnding }) {

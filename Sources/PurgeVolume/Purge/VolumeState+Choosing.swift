@@ -3,7 +3,7 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-// What a purge takes is decided in one step: from here on its files no longer exist for later calls, and their bytes go
+// Choosing the files of a purge takes one step. From here on the files no longer exist for later calls, and their bytes move
 // from reclaimable to free.
 extension VolumeState {
     /// Decides a purge, or `limit` files of it; nil if it takes nothing.
@@ -16,7 +16,8 @@ extension VolumeState {
         return begin(plan, trigger: trigger, tid: tid)
     }
 
-    /// The files of a plan leave the ledger. `leftToFiles` is what earlier steps of the same purge have left to files.
+    /// Plans a purge and takes its files out of the ledger. `leftToFiles` is the number of bytes that earlier steps of the
+    /// same purge left to files.
     mutating func take(
         _ goal: PurgeGoal, in order: PurgeOrder, limit: Int = .max, spared: ClosedRange<Instant>? = nil,
         leftToFiles: ByteCount = .zero
@@ -31,14 +32,14 @@ extension VolumeState {
         return plan
     }
 
-    /// A file that a command or a policy takes leaves the ledger.
+    /// Takes a file out of the ledger, for a command or a policy.
     mutating func take(_ node: Node, for reason: PurgeReason? = nil) -> Victim<Node> {
         let victim = self[node].victim(for: reason)
         tree.choose(node)
         return victim
     }
 
-    /// Takes what must be purged for `short` more bytes of a write to `node`. Returns false if one step is not enough.
+    /// Takes the files to be purged for `short` more bytes of a write to `node`. Returns false if one step is not enough.
     mutating func cover(_ short: ByteCount, of node: Node, tid: pid_t, _ purge: inout Purge?) -> Bool {
         guard short > .zero else { return true }
         let left = purge?.plan.leftToFiles ?? .zero
