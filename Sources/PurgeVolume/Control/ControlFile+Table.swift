@@ -2,22 +2,22 @@ import PurgeModel
 import PurgeStore
 
 extension ControlFile {
-    /// What a control file contains, which determines how it is read and what a write to it means.
+    /// The content of a control file, which determines how it is read and how a write to it is taken.
     enum Content {
-        /// What is true now.
+        /// A report on the present state.
         case report((VolumeCore) -> String)
-        /// The same for something that can be set: a written text asks for a change of the device. nil if it is
+        /// A report that can also be set: a written text asks for a change of the device. `parse` returns nil if it is
         /// malformed.
         case setting(read: (VolumeCore) -> String, parse: (String) -> DeviceChange?)
-        /// On the descriptor that wrote a request, its outcome: a purge, or only its plan.
+        /// The outcome of a request, on the descriptor that wrote it: a purge, or only its plan.
         case answer(purges: Bool)
-        /// Events from the moment at which it is opened.
+        /// Events from the moment at which the file is opened.
         case stream
 
         /// One number of the device.
         static func number(_ number: @escaping (Capacity) -> ByteCount) -> Content { .report(text(of: number)) }
 
-        /// One that can be set.
+        /// One number of the device that can be set.
         static func size(
             _ number: @escaping (Capacity) -> ByteCount, _ change: @escaping (SizeChange) -> DeviceChange
         ) -> Content {
@@ -31,10 +31,10 @@ extension ControlFile {
 
     struct Row {
         var content: Content
-        /// What can be read and written, in Markdown.
+        /// The description of reading and of writing, in Markdown.
         var reads: String
         var writes: String?
-        /// What `purgefs set` says about it.
+        /// The text of `purgefs set` about the file.
         var set: String?
 
         init(_ content: Content, reads: String, writes: String? = nil, set: String? = nil) {
@@ -42,7 +42,7 @@ extension ControlFile {
         }
     }
 
-    /// The table.
+    /// The file's row of the table.
     var row: Row {
         switch self {
         case .storageTotal:
@@ -161,12 +161,12 @@ extension ControlFile {
         }
     }
 
-    /// What can be set with `purgefs set`.
+    /// The files that `purgefs set` can set.
     public static let settable = allCases.filter { $0.settingHelp != nil }
 
     public var canWrite: Bool { row.writes != nil }
 
-    /// How `purgefs set` describes the value; nil for a file that it cannot set.
+    /// The description of the value by `purgefs set`; nil for a file that it cannot set.
     public var settingHelp: String? { row.set }
 
     /// The file's row in docs/CONTROL.md.
@@ -174,17 +174,17 @@ extension ControlFile {
         "| `\(rawValue)` | \(row.reads) |\(row.writes.map { " \($0) " } ?? " ")|"
     }
 
-    /// The change of the device that a written text asks for; nil for a malformed text.
+    /// Returns the change of the device that a written text asks for; nil for a malformed text.
     func change(_ text: String) -> DeviceChange? {
         if case .setting(_, let parse) = row.content { parse(text) } else { nil }
     }
 
-    /// Whether reading it returns the outcome of the last write to the same descriptor.
+    /// Whether reading the file returns the outcome of the last write to the same descriptor.
     var answers: Bool { if case .answer = row.content { true } else { false } }
 }
 
 extension DeviceChange {
-    /// What is written to device.state.
+    /// Parses a text that is written to device.state.
     fileprivate init?(state text: String) {
         switch text {
         case "lock": self = .lock
@@ -194,7 +194,7 @@ extension DeviceChange {
         }
     }
 
-    /// What is written to device.clock.
+    /// Parses a text that is written to device.clock.
     fileprivate init?(clock text: String) {
         guard text.first == "+", let span = TimeSpan(text: text.dropFirst()), span.seconds > 0 else { return nil }
         self = .clock(span)

@@ -4,8 +4,8 @@ import PurgeStore
 import PurgeSystem
 
 extension ControlFiles {
-    /// One write(2) to a control file is one command. It may take as long as the purge that it calls for, so it must
-    /// not run on a thread that serves requests.
+    /// Carries out one command, which is one write(2) to a control file. It may take as long as the purge it asks for, so it
+    /// must not run on a thread that serves requests.
     public func write(_ handle: ControlHandle, _ bytes: [UInt8], pid: pid_t) throws(Errno) {
         guard bytes.count <= PurgeRequest.longest else { throw .argListTooLong }
         var text = Substring(String(decoding: bytes, as: UTF8.self))
@@ -22,12 +22,13 @@ extension ControlFiles {
         }
     }
 
-    /// What writing `launch` to app.state does, for this process.
+    /// Launches the app for a process, like writing `launch` to app.state.
     public func launchApp(for pid: pid_t) throws(Errno) {
         try deviceChanges.apply(.app(.launch), as: AppCommand.launch.rawValue, by: pid)
     }
 
-    /// The app has ended, and what is called for by that is done: it need not be launched, and nothing is saved for it.
+    /// Ends the app, and waits for the purging that this requires. The app need not have been launched, and nothing is saved
+    /// for it.
     public func endApp(of pid: pid_t) {
         do throws(Errno) {
             try deviceChanges.apply(.app(.terminate), as: AppCommand.terminate.rawValue, by: pid)
@@ -35,7 +36,7 @@ extension ControlFiles {
         Reclaimer(core: core).awaitPressure()
     }
 
-    /// A change is always accepted, and this returns when all the purging that it calls for is done.
+    /// Applies a change, and returns when all the purging that it requires is done. EINVAL for a malformed text.
     private func set(_ file: ControlFile, _ text: String, _ wanted: DeviceChange?, _ pid: pid_t) throws(Errno) {
         guard let wanted else { throw .invalid }
         let told = "\(file.rawValue)=\(text.split(separator: "\n").joined(separator: ", "))"
@@ -47,7 +48,7 @@ extension ControlFiles {
         return request
     }
 
-    /// EAGAIN if less was freed than a size asked for, or something that was named was not purged.
+    /// Purges by command. EAGAIN if less was freed than a size asked for, or a named file was not purged.
     private func reclaim(_ handle: ControlHandle, _ request: PurgeRequest, _ pid: pid_t) throws(Errno) {
         let answer = try purgedNames.awaitingAnnouncements { (debt) throws(Errno) in
             try selections.purge(request, tid: pid, &debt, isKept: handle.isReadable)

@@ -12,9 +12,9 @@ public struct ControlFiles: VolumeFamily {
     let deviceChanges: DeviceChanges
     let deviceTimer: DeviceTimer
 
-    /// `flags` are those of open(2).
+    /// Opens a control file. `flags` are the flags of open(2).
     public func open(_ node: Node, flags: Int32 = O_RDWR) throws(Errno) -> ControlHandle {
-        // A command may need room, and a number tells how much there is.
+        // A command may need room, and a number reports how much there is.
         if flags & O_ACCMODE == O_WRONLY { retries.finishOld() } else { retries.finishNameless() }
         guard let file = control.file(node) else { throw .isDirectory }
         let handle = ControlHandle(
@@ -32,18 +32,18 @@ public struct ControlFiles: VolumeFamily {
         if handle.file == .storagePressure { control.removePressureReader(handle) }
     }
 
-    /// Bytes from `offset` on; at offset 0 the content is generated again. That waits for what is due on the device, so it
-    /// must not run on a thread that serves requests.
+    /// Returns bytes from `offset` on; at offset 0 the content is generated again. This waits for work that is due on the
+    /// device, so it must not run on a thread that serves requests.
     public func read(_ handle: ControlHandle, offset: Int64, limit: Int) -> [UInt8] {
         if offset == 0 { renew(handle, text(of:)) }
         return handle.bytes(from: offset, limit: limit)
     }
 
-    /// The same without waiting, for a thread that serves requests; nil if there is something to wait for.
+    /// Reads without waiting, for a thread that serves requests; nil if there is something to wait for.
     public func readAtOnce(_ handle: ControlHandle, offset: Int64, limit: Int) -> [UInt8]? {
         if offset == 0 {
             renew(handle, currentText(of:))
-            // Asked afterwards: by now the text may be out of date, or tell of what is still being carried out.
+            // Checked afterwards: by now the text may be out of date, or report a change that is still being carried out.
             if deviceTimer.isUnsettled { return nil }
         }
         return handle.bytes(from: offset, limit: limit)
@@ -54,7 +54,7 @@ public struct ControlFiles: VolumeFamily {
         if !handle.file.answers { handle.content = Array(text(handle.file).utf8) }
     }
 
-    /// What poll(2) returns.
+    /// Returns the events of poll(2).
     public func poll(_ handle: ControlHandle) -> UInt32 {
         var events: Int32 = 0
         if handle.file.canWrite { events |= POLLOUT }
@@ -71,7 +71,7 @@ public struct ControlFiles: VolumeFamily {
         return UInt32(events)
     }
 
-    /// The content of a file, once all that is due has been carried out.
+    /// Returns the content of a file, once all due work has been carried out.
     public func text(of file: ControlFile) -> String {
         deviceTimer.awaitDue()
         return currentText(of: file)
@@ -87,7 +87,7 @@ public struct ControlFiles: VolumeFamily {
     }
 }
 
-// What is more than one number.
+// Texts that consist of several numbers.
 extension VolumeCore {
     func thresholdText() -> String {
         let limits = read { $0.device.limits }

@@ -8,7 +8,7 @@ import Synchronization
 /// The control directory: found by name at the root, never listed there.
 public final class ControlTree: Sendable {
     static let name: StaticString = ".purgefs"
-    /// Above any inode number that a store's file system gives.
+    /// The first inode number of the control files, above any number that a store's file system gives.
     private static let firstInode: UInt64 = .max - 100
 
     let directory: Node
@@ -95,9 +95,9 @@ public final class ControlTree: Sendable {
 /// One open control file.
 public final class ControlHandle: Sendable {
     public let file: ControlFile
-    /// For `events`.
+    /// The reader of `events`; nil for other files.
     public let reader: EventReader?
-    /// Whether it was also opened for reading.
+    /// Whether the file was also opened for reading.
     let isReadable: Bool
     private struct State {
         var content: [UInt8] = []
@@ -112,7 +112,7 @@ public final class ControlHandle: Sendable {
         self.reader = reader
     }
 
-    /// What the kernel keeps for the open file.
+    /// The handle that the kernel keeps for the open file.
     // Unmanaged: no reference is taken, only the address is read.
     public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 
@@ -129,7 +129,7 @@ public final class ControlHandle: Sendable {
         get { state.withLock { $0.levelChangesSeen } }
         set { state.withLock { $0.levelChangesSeen = newValue } }
     }
-    /// Called, on any thread, when the result of poll(2) changes.
+    /// Sets an action that is called, on any thread, when the result of poll(2) changes.
     public func onChange(_ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.onChange = action }
         reader?.onChange(action)
