@@ -8,11 +8,11 @@ import PurgeTree
 struct ContainerFolders: VolumeFamily {
     let core: VolumeCore
 
-    /// Makes those that are missing, for the store's owner. What the app has put in the place of one stays.
+    /// Makes the missing folders, for the store's owner. Anything that the app has put in a folder's place stays.
     func make() {
         let missing = Store.folders.filter { !isThere($0) }
         guard !missing.isEmpty else { return }
-        // A mount makes them through the kernel, which caches what is there and what is not.
+        // A mount makes the folders through the kernel, which caches present and missing names.
         switch makeThroughKernel(missing) {
         case .done: return
         case .late:
@@ -29,7 +29,7 @@ struct ContainerFolders: VolumeFamily {
         do throws(Errno) { return port.makeFolders(folders, for: try store.owner) } catch { return .unavailable }
     }
 
-    /// Whether it is one of them.
+    /// Whether the directory is one of these folders.
     func include(_ directory: Node, in state: borrowing VolumeState) -> Bool {
         Store.folders.contains { node(of: $0.split(separator: "/")[...], in: state) === directory }
     }
@@ -66,12 +66,12 @@ struct ContainerFolders: VolumeFamily {
                 advice: "Make it in the mount."))
     }
 
-    /// Those of the system, as SELinux's, stay.
+    /// Whether an attribute is the app's. Attributes of the system, such as SELinux's, stay.
     private static func isOfApp(_ attribute: String) -> Bool {
         attribute.hasPrefix("user.") || attribute.hasPrefix("system.posix_acl_")
     }
 
-    /// The container is as if it had just been made: it has no attributes, belongs to the store's owner, and may be read.
+    /// Resets the container to the state of a new one: without attributes, owned by the store's owner, and readable.
     func resetRoot() {
         let container = store.container.raw
         do throws(Errno) {

@@ -4,16 +4,16 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-// Work that must not be left half done: its mark is saved before the first file is removed, and it is finished after the
-// last. So a store whose daemon has ended in between has the mark, and the next mount finishes the work. It removes files
+// Work that must not be left half done. Its mark is saved before the first file is removed, and the work is finished after
+// the last. If the daemon ends in between, the store has the mark, and the next mount finishes the work. It removes files
 // only if the store also says that not all were gone (`RemovalNote`).
 extension DeviceChanges {
-    /// A store that cannot keep the mark is left as it was: ECANCELED. ENOTEMPTY if something is left in a container that was
-    /// to be emptied.
+    /// Carries out the work. ECANCELED if the store cannot keep the mark; the store is then left as it was. ENOTEMPTY if
+    /// entries are left in a container that was to be emptied.
     func carryOut(_ work: DeviceWork, _ pid: pid_t) throws(Errno) {
         guard keeper.saveDevice(durably: true) else {
             change { state in state.tree.accounts.change { $0.abandon() } }
-            keeper.saveDevice()  // it may have been saved, and only not surely
+            keeper.saveDevice()  // the mark may have been saved, though not durably
             throw .canceled
         }
         let freed = remove(work, pid)
@@ -21,7 +21,7 @@ extension DeviceChanges {
         if work == .delete, read({ !$0[root].entries.isEmpty }) { throw .notEmpty }
     }
 
-    /// Finishes what an earlier mount of the store has begun, while nobody uses the files yet. If the end cannot be saved,
+    /// Finishes work that an earlier mount of the store began, while nobody uses the files yet. If the end cannot be saved,
     /// the store is not used, because the next mount would make the change once more.
     func finishInterrupted() throws(StoreError) {
         guard let work = read({ $0.device.unfinished }), !store.isForReading else { return }

@@ -4,18 +4,18 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// Changes of the device, and carrying out what they call for. Whoever changes the device does it here: the control
-/// files, and threads of the volume that act for the device itself.
+/// Changes of the device, with everything that they require. All changes of the device are made here: by the control files,
+/// and by threads of the volume that act for the device itself.
 struct DeviceChanges: VolumeFamily {
     let core: VolumeCore
     let keeper: StoreKeeper
 
-    /// Makes a change that `text` asks for, and returns when all that it calls for is done. EINVAL if the device refuses
-    /// it; EIO if it is in force and could not be saved, which is tried again every second.
+    /// Makes a change that `text` asks for, and returns when everything that it requires is done. EINVAL if the device
+    /// refuses it. EIO if it is in force but could not be saved; saving is tried again every second.
     func apply(_ wanted: DeviceChange, as text: String, by pid: pid_t) throws(Errno) {
         var moment: FileTime?
         if case .clock = wanted { moment = try store.momentBetweenStamps() }
-        // So that all numbers of the other profile are right from its first moment on.
+        // Settles first, so that all numbers of the other profile are right from its first moment on.
         if case .profile = wanted { policies.settle(ages: true) }
         let stamp = moment
         try make(by: pid) { (device, now) throws(DeviceRefusal) in
@@ -25,7 +25,7 @@ struct DeviceChanges: VolumeFamily {
         awaitLockState()
     }
 
-    /// Returns when each change of the lock state has been carried out, by whichever thread: whoever has seen a locked
+    /// Returns when each change of the lock state, by any thread, has been carried out: a caller that has seen a locked
     /// device finds it locked. The kernel may want requests served first, so no thread that serves them should wait here.
     func awaitLockState() {
         while true {
@@ -35,8 +35,8 @@ struct DeviceChanges: VolumeFamily {
         }
     }
 
-    /// The same for any change: `decide` makes it under the lock, at a moment of the device's own time, and returns what
-    /// it calls for. It may take as long as a purge, so it must not be called on a thread that serves requests.
+    /// Makes any change. `decide` makes it under the lock, at a moment of the device's own time, and returns its effects.
+    /// Carrying them out may take as long as a purge, so this must not be called on a thread that serves requests.
     func make(
         by pid: pid_t, _ decide: (inout Device, Instant) throws(DeviceRefusal) -> [DeviceEffect]
     ) throws(Errno) {
@@ -59,8 +59,7 @@ struct DeviceChanges: VolumeFamily {
         try carryOut(effects, pid)
     }
 
-    /// Changes the device at a moment of its own time, and does the part of what that calls for that belongs to the
-    /// same step.
+    /// Changes the device at a moment of its own time, and carries out the effects that belong to the same step.
     func step<Failure: Error>(
         _ state: inout VolumeState, _ decide: (inout Device, Instant) throws(Failure) -> [DeviceEffect]
     ) throws(Failure) -> [DeviceEffect] {
@@ -70,7 +69,7 @@ struct DeviceChanges: VolumeFamily {
         return effects
     }
 
-    /// The part that is done without the lock, in order.
+    /// Carries out, in order, the effects that need no lock.
     private func carryOut(_ effects: [DeviceEffect], _ pid: pid_t) throws(Errno) {
         var isSaved = true
         for effect in effects {
@@ -89,15 +88,15 @@ struct DeviceChanges: VolumeFamily {
             case .save: isSaved = keeper.saveDevice(durably: true)
             }
         }
-        // The journal of a temporary store is read by purgefs alone, which has it written first.
+        // Only purgefs reads the journal of a temporary store, and it has the journal written first.
         if !store.isTemporary { keeper.awaitJournal() }
-        // An answer from before the change may have reached the kernel after it had forgotten, and a folder that was
-        // renamed may have been passed over.
+        // An answer from before the change may have reached the kernel after it had forgotten the attributes, and a folder
+        // that was renamed may have been missed.
         if effects.contains(.forgetAttributes) { forgetAttributes() }
         guard isSaved else { throw .ioError }
     }
 
-    /// The next mount does what the end of this one keeps from being done.
+    /// Removes overaged files from tmp. If the mount ends first, the next mount does the rest.
     private func age(_ moment: Instant, _ pid: pid_t) {
         purgedNames.awaitingAnnouncements { debt in
             _ = EmptiedFolder(core: core, work: .ageing(moment), pid: pid).empty(&debt)
@@ -112,8 +111,8 @@ struct DeviceChanges: VolumeFamily {
         }
     }
 
-    /// Has the kernel ask again for the attributes of each entry that it knows, so that every answer is what is true
-    /// now. What has lost its name is found if it is an open file.
+    /// Makes the kernel ask again for the attributes of each entry that it knows, so that every answer is up to date. An
+    /// entry without a name is found only if it is an open file.
     private func forgetAttributes() {
         let nameless = read { state in state.handles.files { state[$0].isUnlinked ? $0.address : nil } }
         port.forgetAttributes(of: [KernelID.root] + nameless)
@@ -128,8 +127,8 @@ struct DeviceChanges: VolumeFamily {
 }
 
 extension VolumeState {
-    /// The part of an effect that belongs to the step in which it occurs. This is the one place that sets the clock and
-    /// `restrictsData`, so for whoever has the lock they agree with the device.
+    /// Carries out the part of an effect that belongs to its own step. Only this function sets the clock and `restrictsData`
+    /// after the start, so under the lock they always agree with the device.
     fileprivate mutating func take(_ effect: DeviceEffect, _ core: VolumeCore) {
         switch effect {
         case .event(let event): outbox.append(event)

@@ -2,12 +2,12 @@ import PurgeModel
 import PurgeSystem
 import Synchronization
 
-/// The time of the simulated device, which is used for last uses and the times of events. It runs with real time and
-/// may be ahead of it. How long something waits is measured by `System.uptime`.
+/// The time of the simulated device, which is used for last uses and the times of events. It runs with real time and may be
+/// ahead of it. Waiting times are measured by `System.uptime` instead.
 public final class DeviceClock: Sendable {
     private let ahead: Atomic<Int64>
 
-    /// For a device whose clock has been set.
+    /// Makes the clock of a device whose time has been set.
     public convenience init(of device: Device) { self.init(secondsAhead: device.clock) }
 
     public init(secondsAhead: Int64 = 0) { ahead = Atomic(Self.nanoseconds(secondsAhead)) }
@@ -16,7 +16,7 @@ public final class DeviceClock: Sendable {
         Instant(nanoseconds: System.now() &+ ahead.load(ordering: .relaxed))
     }
 
-    /// From here on it is this much ahead of real time.
+    /// Sets how far the clock is ahead of real time.
     func set(secondsAhead: Int64) { ahead.store(Self.nanoseconds(secondsAhead), ordering: .relaxed) }
 
     private static func nanoseconds(_ seconds: Int64) -> Int64 { Instant(seconds: seconds, nanoseconds: 0).nanoseconds }

@@ -1,12 +1,12 @@
 import PurgeModel
 import PurgeSystem
 
-/// Carries out what is due on the device at its moment, as the end of `locking` is, and the look at `tmp`.
+/// Carries out work that becomes due on the device, such as the end of `locking` and the check of `tmp` for old files.
 struct DeviceTimer: VolumeFamily {
     let core: VolumeCore
     let deviceChanges: DeviceChanges
 
-    /// The body of its thread.
+    /// The body of the device's thread.
     func run() {
         while let seen = core.deviceGate.generation(unless: { isEnding }) {
             if isDue { proceed() }
@@ -16,8 +16,8 @@ struct DeviceTimer: VolumeFamily {
         core.deviceSettled.advance()
     }
 
-    /// The body of the thread that has what is in `tmp` looked at for its age when a day has begun. That takes as long as there
-    /// are files, and nothing waits for it.
+    /// The body of the thread that checks the age of files in `tmp` when a day begins. The check takes time in proportion to
+    /// the number of files, and nothing waits for it.
     func runAgeing() {
         while let seen = core.deviceGate.generation(unless: { isEnding }) {
             age()
@@ -25,7 +25,8 @@ struct DeviceTimer: VolumeFamily {
         }
     }
 
-    /// Waits for a moment, for so many milliseconds, because the machine's clock may be set, or until the device changes.
+    /// Waits until a moment, or until the device changes. The wait is at most `longest` milliseconds, because the machine's
+    /// clock may be set.
     private func wait(while seen: UInt64, until moment: Instant?, atMost longest: Int64) {
         guard let moment else { return core.deviceGate.wait(while: seen) }
         // The moment is not over before the next millisecond begins.
@@ -39,9 +40,9 @@ struct DeviceTimer: VolumeFamily {
         do throws(Errno) { try deviceChanges.make(by: 0) { device, now in device.age(to: now) } } catch {}
     }
 
-    /// Returns when all that is due has been carried out, so that whoever asks for the state of the device does not see
-    /// one that should have ended. Like every change of the device, it must not be called on a thread that serves
-    /// requests if something is unsettled.
+    /// Returns when all due work has been carried out, so that a caller that asks for the state of the device does not see
+    /// one that should have ended. Like every change of the device, it must not be called on a thread that serves requests if
+    /// something is unsettled.
     func awaitDue() {
         awaitTimer()
         deviceChanges.awaitLockState()
@@ -58,7 +59,7 @@ struct DeviceTimer: VolumeFamily {
     }
 
     private func proceed() {
-        // If it cannot be saved, that is reported and tried again every second.
+        // A failure to save is reported, and saving is tried again every second.
         do throws(Errno) { try deviceChanges.make(by: 0) { device, now in device.proceed(to: now) } } catch {}
     }
 
