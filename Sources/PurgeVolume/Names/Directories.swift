@@ -10,11 +10,11 @@ public struct DirectoryEntry {
     public let next: Int64
     /// DT_REG and so on.
     public let type: UInt8
-    /// With attributes if they were requested; the kernel then holds a reference.
+    /// The entry with attributes, if these were requested; the kernel then holds a reference.
     public let entry: Entry?
 }
 
-/// Lists directories, and syncs them.
+/// Lists and syncs directories.
 public struct Directories: VolumeFamily {
     let core: VolumeCore
 
@@ -24,7 +24,7 @@ public struct Directories: VolumeFamily {
         return DirectoryHandle(node: node, descriptor: try readable(node))
     }
 
-    /// fsync(2) of a directory; the control directory has nothing to write.
+    /// Syncs a directory, for fsync(2). The control directory has nothing to write.
     public func sync(_ node: Node) throws(Errno) {
         if node.isControl { return }
         port.expectSlowWork()
@@ -32,15 +32,15 @@ public struct Directories: VolumeFamily {
         do throws(Errno) { try System.sync(descriptor.raw) } catch { throw access.hostError(error, node) }
     }
 
-    /// A directory opened for reading, beside the cached descriptor that only names it.
+    /// Opens a directory for reading. The cached descriptor only names it.
     private func readable(_ node: Node) throws(Errno) -> FileDescriptor {
         let directory = node === root ? store.container : try access.directoryDescriptor(node)
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | untouched.directoryFlags
         return FileDescriptor(adopting: try OpenFiles.openPatiently(directory.raw, ".", flags))
     }
 
-    /// Passes entries from cookie `offset` on to `body`, until that returns false or the end. An entry with attributes
-    /// that `body` has not taken is forgotten again.
+    /// Passes entries from cookie `offset` on to `body`, until `body` returns false or the directory ends. An entry with
+    /// attributes that `body` has not taken is forgotten again.
     public func read(
         _ handle: DirectoryHandle, offset: Int64, withAttributes: Bool, _ body: (DirectoryEntry) -> Bool
     ) throws(Errno) {
@@ -50,8 +50,8 @@ public struct Directories: VolumeFamily {
         }
     }
 
-    /// Brings what will be requested next into the caches of the file system below, while the reader is busy with the
-    /// `count` entries that it has got.
+    /// Loads the entries that will be requested next into the caches of the file system below, while the reader is busy with
+    /// the `count` entries that it has got.
     public func warmUp(_ handle: DirectoryHandle, after count: Int) {
         handle.warmUp(count) { port.expectSlowWork() }
     }
@@ -61,12 +61,12 @@ public struct Directories: VolumeFamily {
         _ body: (DirectoryEntry) -> Bool
     ) -> Bool {
         let directory = handle.node
-        // The name is that of the control directory, which is not listed.
+        // The control directory has this name, and it is not listed.
         if directory === root && ControlTree.isReserved(name) { return true }
         var entry: Entry?
         if withAttributes && !DirectoryBlock.isDot(name) {
             do throws(Errno) { entry = try lookup(name, listedBy: handle) } catch {
-                // It was removed after the directory was read; the listing shows that moment.
+                // The entry was removed after the directory was read; the listing shows that moment.
                 if error == .noEntry { return true }
             }
         }
@@ -80,7 +80,8 @@ public struct Directories: VolumeFamily {
         return taken
     }
 
-    /// With one look at the tree if nothing moves meanwhile; otherwise the inode number could be another file's.
+    /// Looks at the tree once if nothing moves meanwhile. Otherwise the inode number could be another file's, so the name is
+    /// looked up.
     private func lookup(_ name: CName, listedBy handle: DirectoryHandle) throws(Errno) -> Entry {
         let began = core.moves.load(ordering: .acquiring)
         let isQuiet = core.movesEnded.load(ordering: .acquiring) == began
@@ -96,6 +97,6 @@ public struct Directories: VolumeFamily {
 }
 
 extension Caller {
-    /// For uses in which the caller does not matter.
+    /// A caller for uses in which the caller does not matter.
     static let nobody = Caller(owner: 0, group: 0, tid: 0, umask: 0)
 }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// An open directory: a stream of the backing directory's records, read ahead by a block.
 public final class DirectoryHandle: Sendable {
-    /// In all volumes of this process; for the census.
+    /// The number of live handles in all volumes of this process, for the census.
     static let alive = Atomic<Int>(0)
 
     let node: Node
@@ -51,7 +51,7 @@ public final class DirectoryHandle: Sendable {
         }
     }
 
-    /// Passes records from cookie `offset` on to `body`, until that returns false or the end.
+    /// Passes records from cookie `offset` on to `body`, until `body` returns false or the directory ends.
     func forEach(from offset: Int64, _ body: (DirectoryRecord, CName) -> Bool) throws(Errno) {
         guard let descriptor else { return }
         try stream.withLock { (stream) throws(Errno) in

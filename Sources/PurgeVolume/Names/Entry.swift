@@ -7,11 +7,11 @@ import PurgeTree
 public struct Entry: Sendable {
     public let node: Node
     public let attributes: Attributes
-    /// Whether the kernel may keep the name until it changes it itself.
+    /// Whether the kernel may keep the name until it changes the name itself.
     public var nameMayBeCached = true
 }
 
-/// The caller, with the ids that new files get.
+/// The caller, with the IDs that new files get.
 public struct Caller: Sendable {
     public var owner: uid_t
     public var group: gid_t
@@ -28,7 +28,7 @@ public struct Caller: Sendable {
 }
 
 extension VolumeState {
-    /// One more reference of the kernel.
+    /// Gives the kernel one more reference to a node.
     mutating func grant(_ node: Node) {
         // Unmanaged: the kernel's references are one retained reference, from the first to the last.
         if tree.references.grant(node) { _ = Unmanaged.passRetained(node) }
@@ -36,7 +36,7 @@ extension VolumeState {
 }
 
 extension EntryFacts {
-    /// Those of an entry that has just been made. The kernel uses one time for its birth and its modification.
+    /// The facts of a new entry. The kernel uses one time for its birth and its modification.
     init(ofNew status: FileStatus, on device: borrowing Device, _ protection: FileProtection?, opens: UInt32 = 0) {
         let creation = device.fileClock.time(of: FileTime(status.st_mtim))
         self.init(protection: protection, creation: creation, opens: opens)

@@ -2,13 +2,14 @@ import Glibc
 import PurgeModel
 import PurgeTree
 
-// What the app does to names, told before the tree is changed.
+// The app's changes of names, recorded before the tree is changed.
 extension Event {
     static func removed(_ node: Node, _ dentry: Dentry, by tid: pid_t, _ state: borrowing VolumeState) -> Event {
         Event(ofApp: .removed, node, at: dentry.path(state), bytes: bytesOfLastName(node, state), by: tid, state)
     }
 
-    /// A file that is lost by it comes first. Nothing happens between two names of one file.
+    /// Returns the events of a rename. A file that is lost by it comes first. A rename between two names of one file has no
+    /// event.
     static func renaming(
         _ node: Node, _ from: Dentry, over target: Node?, _ to: Dentry, _ isExchange: Bool, by tid: pid_t,
         _ state: borrowing VolumeState
@@ -30,7 +31,8 @@ extension Event {
     private static func bytes(_ node: Node, _ state: borrowing VolumeState) -> ByteCount? {
         node.isRegular ? state[node].charged : nil
     }
-    /// nil while it has another name, since then it loses nothing.
+    /// Returns the bytes that a file's removal gives back; nil while the file has another name, because then it loses
+    /// nothing.
     private static func bytesOfLastName(_ node: Node, _ state: borrowing VolumeState) -> ByteCount? {
         state[node].hasSeveralNames ? nil : bytes(node, state)
     }
@@ -44,8 +46,8 @@ extension Event {
 }
 
 extension Dentry {
-    /// Told from the entry upwards: of a path that is too long for an event, `.../` and its end. A deep tree costs a call no
-    /// more than that.
+    /// Returns the path, built from the entry upwards. A path that is too long for an event becomes `.../` and its end, so a
+    /// deep tree costs a call no more than that.
     fileprivate func path(_ state: borrowing VolumeState) -> String {
         var names = [name]
         var length = name.length

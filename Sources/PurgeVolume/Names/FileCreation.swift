@@ -27,16 +27,16 @@ struct FileCreation: VolumeFamily {
         }
     }
 
-    /// Where a new file goes.
+    /// The place of a new file.
     private struct NewPlace {
         let directory: FileDescriptor
         /// The directory's own protection class, which the file inherits.
         let protection: FileProtection?
-        /// The thread that makes it.
+        /// The thread that makes the file.
         let opener: pid_t
     }
 
-    /// Admits a new file and a descriptor for it; nil if there is an entry of that name.
+    /// Admits a new file and a descriptor for it. Returns nil if there is an entry of that name.
     private func placeOfNew(_ name: Name, in parent: Node, by caller: Caller) throws(Errno) -> NewPlace? {
         let found = try openFiles.admitting {
             (state) throws(Errno) -> (directory: FileDescriptor?, protection: FileProtection?)? in
@@ -50,7 +50,7 @@ struct FileCreation: VolumeFamily {
         return NewPlace(directory: directory, protection: found.protection, opener: caller.tid)
     }
 
-    /// nil if it has been purged meanwhile, so that it is made anew.
+    /// Opens an existing file. Returns nil if it has been purged meanwhile, so that the caller makes it anew.
     private func openExisting(
         _ name: CName, in parent: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> (Entry, Handle)? {
@@ -60,7 +60,7 @@ struct FileCreation: VolumeFamily {
             throw error
         }
         do throws(Errno) {
-            // An answer to CREATE cannot pass a file through; when it is looked up again, the file comes with OPEN.
+            // An answer to CREATE cannot pass a file through. When the kernel looks it up again, it opens the file with OPEN.
             openFiles.settleMapping(of: entry.node)
             if read({ $0[entry.node].isPassed }) { throw .stale }
             return (
@@ -98,7 +98,7 @@ struct FileCreation: VolumeFamily {
                 try extendedAttributes.store(inherited, of: place.directory.raw, name)
             }
         }
-        // The change time is that of the attribute.
+        // Read after the attribute is set, which changes the change time.
         let status = try System.status(descriptor)
         let node = access.newNode(status, named: name)
         let now = clock.now

@@ -3,7 +3,7 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// Finds entries, and reads what they are.
+/// Finds entries, and reads their attributes and link targets.
 struct Lookups: VolumeFamily {
     let core: VolumeCore
 
@@ -17,7 +17,7 @@ struct Lookups: VolumeFamily {
         throw .stale
     }
 
-    /// The same for a name that is the node's for this moment only.
+    /// Returns the entry of a node whose name may change at any time, so that the kernel must not cache the name.
     func entry(of node: Node) throws(Errno) -> Entry {
         let attributes = try attributes(of: node)
         change { $0.grant(node) }
@@ -25,7 +25,7 @@ struct Lookups: VolumeFamily {
     }
 
     func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
-        // There are names in it for a moment (PageWaiter).
+        // The control directory has names for a moment only (PageWaiter).
         guard let name, !parent.isControl else { return false }
         return read { state in
             state.ghosts.isEmpty
@@ -33,7 +33,7 @@ struct Lookups: VolumeFamily {
         }
     }
 
-    /// nil if the name has moved meanwhile.
+    /// Looks a name up once. Returns nil if the name has moved meanwhile.
     private func lookupOnce(
         _ name: Name, _ cName: CName, in parent: Node, caller: Caller
     ) throws(Errno) -> Entry? {
@@ -45,16 +45,17 @@ struct Lookups: VolumeFamily {
         let emptied = core.filesEmptied.load(ordering: .acquiring)
         let status: FileStatus
         do {
-            // A name of its own keeps it open during the call: the ring may drop it at any moment.
+            // The variable keeps the descriptor open during the call: the ring may drop it at any moment.
             let directory = try access.directoryDescriptor(parent)
             status = try System.status(at: directory.raw, cName)
         } catch .noEntry { return nil }
         return lookup(name, status, in: parent, emptied: emptied, by: caller.tid)
     }
 
-    /// The entry with that status; nil if the name belongs to another file now, or a purge has chosen it, or may have
-    /// emptied it since `VolumeCore.filesEmptied` was read, which must be before the status: a file of which the kernel
-    /// knows nothing yet would get the size that it had. `tid` is the thread that looks it up.
+    /// Returns the entry with this status. Returns nil if the name belongs to another file now, or a purge has chosen the
+    /// file or may have emptied it since `emptied` was read from `VolumeCore.filesEmptied`. That must be read before the
+    /// status: otherwise the kernel could get a file's old size as the first that it knows. `tid` is the thread that looks up
+    /// the name.
     func lookup(
         _ name: Name, _ status: FileStatus, in parent: Node, emptied: Int, by tid: pid_t = 0
     ) -> Entry? {
@@ -69,7 +70,7 @@ struct Lookups: VolumeFamily {
         }
     }
 
-    /// The entry once no purge is about to remove it; nil if there is none.
+    /// Returns the entry once no purge is about to remove it; nil if there is none.
     func settledEntry(_ name: Name, in parent: Node) throws(Errno) -> Node? {
         var seen: UInt64?
         while true {
@@ -82,8 +83,8 @@ struct Lookups: VolumeFamily {
         }
     }
 
-    /// The same, and from here until `unhold` no purge chooses it: a purge removes by name, and would take the file
-    /// that is about to get the name.
+    /// Waits like `settledEntry`, and holds the entry so that no purge chooses it until `unhold`. A purge removes by name,
+    /// and would remove the file that is about to get the name.
     func heldEntry(_ name: Name, in parent: Node) throws(Errno) -> Node? {
         var seen: UInt64?
         while true {
@@ -100,8 +101,9 @@ struct Lookups: VolumeFamily {
 
     func attributes(of node: Node, withBirth: Bool = false) throws(Errno) -> Attributes {
         if node.isControl { return control.attributes(of: node) }
-        // The stamps count together with what is remembered of them, which is kept for the newest stamps and those before.
-        // Once an app has set times, what is remembered must be the same before and after the look at the stamps.
+        // The stamps must be read together with the times remembered for them, which are kept for the newest stamps and the
+        // previous ones. Once an app has set times, the remembered times must be the same before and after the stamps are
+        // read.
         var seen: UInt32 = 0
         while true {
             let (status, birth) = try access.reading(node) { (location) throws(Errno) in

@@ -45,7 +45,7 @@ extension NameChanges {
 }
 
 extension VolumeState {
-    /// The store has changed already.
+    /// Renames in the tree, after the store has changed.
     fileprivate mutating func rename(
         _ node: Node, _ from: Dentry, over target: Node?, _ to: Dentry, _ isExchange: Bool, by tid: pid_t
     ) {
@@ -58,7 +58,7 @@ extension VolumeState {
     }
 }
 
-/// The flags that a file has itself, which those lose who save by a rename over it.
+/// The flags that a file has itself. A program that saves by a rename over the file loses them.
 private struct OwnFlags {
     let mark: PurgeMark?
     let isExcluded: Bool
@@ -67,7 +67,7 @@ private struct OwnFlags {
         (mark, isExcluded) = (state[node].ownMark, state[node].ownExclusion)
     }
 
-    /// Those that the file in its place has neither itself nor from a folder above.
+    /// Returns an event for each flag that the replacing file neither has itself nor gets from a folder above.
     func losses(to node: Node, by tid: pid_t, _ state: borrowing VolumeState) -> [Event] {
         let standing = state[node].standing
         var lost: [(StorageAttribute, String)] = []

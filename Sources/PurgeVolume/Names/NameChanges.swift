@@ -4,8 +4,8 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// Making, linking, renaming and removing entries. The kernel holds the directory's lock during each of these, so there
-/// is only one at a time for a name; only a purge can come between, and is waited for.
+/// Making, linking, renaming and removing entries. The kernel holds the directory's lock during each of these, so there is
+/// only one at a time for a name. Only a purge can come between, and the operation waits for it.
 struct NameChanges: VolumeFamily {
     let core: VolumeCore
 
@@ -51,7 +51,7 @@ struct NameChanges: VolumeFamily {
         do throws(Errno) {
             let inherited = inherits ? read { $0[parent].protection } : nil
             if let inherited { try extendedAttributes.store(inherited, of: directory.raw, name) }
-            // The change time is that of the attribute.
+            // Read after the attribute is set, which changes the change time.
             let status = try System.status(at: directory.raw, name)
             let node = access.newNode(status, named: key)
             return insert(node, in: parent, inherited, status)
@@ -72,7 +72,7 @@ struct NameChanges: VolumeFamily {
         }
     }
 
-    /// No entry at the root can have the control directory's name (docs/CONTROL.md).
+    /// Refuses the control directory's name at the root; no entry there can have it (docs/CONTROL.md).
     func refuseReserved(_ name: CName, in parent: Node, with error: Errno) throws(Errno) {
         if parent.isControl { throw .notPermitted }
         if parent === root, ControlTree.isReserved(name) { throw error }
@@ -85,7 +85,7 @@ struct NameChanges: VolumeFamily {
         guard try lookups.settledEntry(key, in: parent) == nil else { throw .exists }
         try makeWay(for: key, in: parent)
         let directory = try access.directoryDescriptor(parent)
-        // From here on it has two names, so no purge takes it.
+        // From here on the file has two names, so no purge takes it.
         try reserveForLink(node)
         let status: FileStatus
         do throws(Errno) {
@@ -106,8 +106,8 @@ struct NameChanges: VolumeFamily {
         }
     }
 
-    /// No purge chooses the file while it is being linked. linkat(2) on an unnamed inode only reaches us for O_TMPFILE
-    /// files that are still open.
+    /// Holds the file, so that no purge chooses it while it is being linked. linkat(2) on an unnamed inode only reaches us
+    /// for O_TMPFILE files that are still open.
     private func reserveForLink(_ node: Node) throws(Errno) {
         try access.unlessGoing(node) { (state) throws(Errno) in
             if state[node].isUnlinked && state[node].io.handles.isEmpty { throw .noEntry }
@@ -115,7 +115,7 @@ struct NameChanges: VolumeFamily {
         }
     }
 
-    /// A new name of the node, in the store.
+    /// Makes a new name of the node in the store.
     private func linkBacking(_ node: Node, to directory: Int32, _ name: CName) throws(Errno) {
         switch try access.locate(node) {
         case .entry(let from, let old):
@@ -143,7 +143,7 @@ struct NameChanges: VolumeFamily {
         }
     }
 
-    /// The announcing thread removes only what has been purged.
+    /// Removes a purged name for the announcing thread, which removes nothing else.
     private func endGhost(_ name: Name, in parent: Node) throws(Errno) {
         guard try lookups.settledEntry(name, in: parent) == nil else { throw .noEntry }
         try purgedNames.endGhost(name, in: parent)
@@ -177,6 +177,6 @@ struct NameChanges: VolumeFamily {
 }
 
 extension VolumeState {
-    /// The operation on the node is done. Returns a sidecar that now belongs to no file.
+    /// Ends the hold on a node after its operation. Returns a sidecar that now belongs to no file.
     mutating func endHold(of node: Node) -> String? { tree.unhold(node) ? self[node].dropStoredExtents() : nil }
 }
