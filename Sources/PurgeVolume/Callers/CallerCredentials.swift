@@ -1,18 +1,19 @@
 import PurgeSystem
 
-/// What a request does not carry of its caller, from /proc: the groups and one capability. It is read only for files
-/// with set-user-ID or set-group-ID, which are rare.
+/// Facts about the caller that a request does not carry, read from /proc: the groups and one capability. They are read only
+/// for files with set-user-ID or set-group-ID, which are rare.
 struct CallerCredentials {
     private(set) var groups: Set<UInt32> = []
-    /// CAP_FSETID in the initial user namespace: may keep set-user-ID and set-group-ID of what it changes. In a user
-    /// namespace of its own every process has all capabilities, so they mean nothing here.
+    /// Whether the caller has CAP_FSETID in the initial user namespace, and so may keep set-user-ID and set-group-ID of files
+    /// that it changes. In its own user namespace every process has all capabilities, so they mean nothing here.
     private(set) var keepsPrivileges = false
 
     func mayKeepGroupPrivilege(of status: FileStatus) -> Bool {
         keepsPrivileges || groups.contains(status.st_gid)
     }
 
-    /// A caller that cannot be seen (because it has ended, or is in another PID namespace) has neither.
+    /// Reads the credentials of a caller. A caller that cannot be seen (because it has ended, or is in another PID namespace)
+    /// has neither groups nor the capability.
     init(of tid: Int32) {
         guard tid > 0, let file = try? FileDescriptor.open("/proc/\(tid)/status", 0),
             let bytes = try? file.readToEnd()
@@ -31,7 +32,8 @@ struct CallerCredentials {
         }
     }
 
-    /// Its number is fixed: USER_NS_INIT_INO of <linux/nsfs.h>. A namespace that cannot be seen counts as another one.
+    /// Whether the thread is in the initial user namespace, whose number is fixed: USER_NS_INIT_INO of <linux/nsfs.h>. A
+    /// namespace that cannot be seen counts as another one.
     private static func isInInitialNamespace(_ tid: Int32) -> Bool {
         do throws(Errno) { return try System.status(ofPath: "/proc/\(tid)/ns/user").st_ino == 0xEFFF_FFFD } catch {
             return false

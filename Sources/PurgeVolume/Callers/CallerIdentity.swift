@@ -1,8 +1,8 @@
 import Glibc
 import PurgeSystem
 
-/// The identity with which this thread creates files. Setting it costs three system calls, so it is changed only when
-/// another caller comes.
+/// The identity with which this thread creates files. Setting it costs three system calls, so it changes only when another
+/// caller comes.
 private struct ThreadIdentity {
     var owner: uid_t
     var group: gid_t
@@ -12,8 +12,7 @@ private struct ThreadIdentity {
 private let identity = ThreadLocal { $0?.deallocate() }
 
 extension Volume {
-    /// Readies this thread to serve requests: its capabilities survive changes of its identity, and its umask is its
-    /// own.
+    /// Prepares this thread to serve requests: its capabilities survive changes of its identity, and its umask is private.
     public static func prepareWorkerThread() {
         // If these fail (in an ordinary user's mount), all files belong to the daemon's user anyway.
         do { try System.keepCapabilities() } catch {}
@@ -23,7 +22,7 @@ extension Volume {
 }
 
 extension VolumeCore {
-    /// What this thread creates from now on belongs to the caller. Only root can do that.
+    /// Gives files that this thread creates from now on to the caller. Only root can do that.
     func actAs(_ caller: Caller) {
         let umask = keepsAccessControlLists ? caller.umask : 0
         let current = identity.pointer?.assumingMemoryBound(to: ThreadIdentity.self)

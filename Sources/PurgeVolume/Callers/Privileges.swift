@@ -1,18 +1,18 @@
 import Glibc
 import PurgeSystem
 
-/// Set-user-ID and set-group-ID are cleared by a change of a caller that may not keep them, by the rules of the
-/// kernel's setattr_should_drop_suidgid(). With FUSE_HANDLE_KILLPRIV_V2 the daemon has to do that; the kernel says in a
-/// request when it is due, but not for fallocate, copy_file_range and chown.
+/// Clearing set-user-ID and set-group-ID when a caller that may not keep them changes a file, by the rules of the kernel's
+/// setattr_should_drop_suidgid(). With FUSE_HANDLE_KILLPRIV_V2 this is the daemon's task. The kernel marks the requests that
+/// require it, except for fallocate, copy_file_range and chown.
 enum Privileges {
-    /// Clears both on an open file: the kernel has said that the caller may not keep them.
+    /// Clears both bits on an open file, after the kernel has said that the caller may not keep them.
     static func drop(from descriptor: Int32, tid: pid_t) throws(Errno) {
         let status = try System.status(descriptor)
         guard status.hasPrivileges else { return }
         try drop(from: descriptor, status, by: CallerCredentials(of: tid))
     }
 
-    /// The same for fallocate and copy_file_range, where the kernel does not say.
+    /// Clears both bits for fallocate and copy_file_range, where the kernel does not say whether the caller may keep them.
     static func dropUnlessCapable(from descriptor: Int32, tid: pid_t) throws(Errno) {
         let status = try System.status(descriptor)
         guard status.hasPrivileges else { return }
@@ -28,14 +28,16 @@ enum Privileges {
         if kept != status.st_mode { try System.changeMode(descriptor, kept & 0o7777) }
     }
 
-    /// chown(2) of a file without group execution: the backing file system's own chown clears the rest.
+    /// Clears set-group-ID for chown(2) of a file without group execution. The backing file system's own chown clears the
+    /// rest.
     static func dropGroup(_ location: Location, tid: pid_t) throws(Errno) {
         let status = try location.status()
         guard status.isRegularFile, status.st_mode & S_IXGRP == 0 else { return }
         try dropGroup(location, status, tid: tid)
     }
 
-    /// For an access control list, as with chmod(2) regardless of the caller, and also for a directory.
+    /// Clears set-group-ID when an access control list is set, for any caller without the right to keep it, and also for a
+    /// directory: the rule of chmod(2).
     static func dropGroupWithList(_ location: Location, tid: pid_t) throws(Errno) {
         try dropGroup(location, location.status(), tid: tid)
     }
