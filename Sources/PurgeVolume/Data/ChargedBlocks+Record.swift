@@ -6,13 +6,12 @@ import PurgeTree
 
 // Files with holes: docs/INTERNALS.md, Charged blocks.
 extension ChargedBlocks {
-    /// nil for a dense file.
+    /// The size of a file with a record; nil for a dense file.
     func sparseSize(_ node: Node) -> Int64? { read { $0[node].sparseSize } }
 
-    /// Prepares a file for a write, truncate or allocation that begins at `block`: if it leaves blocks out, a dense
-    /// file gets a record. While the file is passed through, what would be a hole must be allocated instead, since a
-    /// mapping could fill it unseen: those blocks are returned, to be demanded together with what the call itself
-    /// needs.
+    /// Prepares a file for a write, truncate or allocation that begins at `block`. If that leaves blocks out, a dense file
+    /// gets a record. While the file is passed through, the hole must be allocated instead, because a mapping could fill it
+    /// unseen. Those blocks are returned, so that the caller demands them together with its own.
     func readyForHole(_ node: Node, _ descriptor: Int32, before block: Int64) throws(Errno) -> Range<Int64>? {
         if read({ $0[node].isUnsettled }) { settleAgain(node, descriptor) }
         let (wouldSkip, isPassed, blocks) = read { state in
@@ -24,13 +23,13 @@ extension ChargedBlocks {
         return nil
     }
 
-    /// Allocates what would have been a hole and has been reserved.
+    /// Allocates blocks that have been reserved because they would otherwise be a hole.
     func fill(_ hole: Range<Int64>, _ descriptor: Int32) throws(Errno) {
         let (start, end) = (ByteCount(blocks: hole.lowerBound), ByteCount(blocks: hole.upperBound))
         try System.allocate(descriptor, mode: 0, offset: start.bytes, length: (end - start).bytes)
     }
 
-    /// Frees what a failed call has left past `size`. If that fails, `settle` counts it.
+    /// Frees blocks that a failed call has left past `size`. If that fails, `settle` counts them.
     func takeBack(pastSize size: Int64, _ descriptor: Int32) {
         do throws(Errno) { try System.truncate(descriptor, size) } catch {}
     }
@@ -50,8 +49,8 @@ extension ChargedBlocks {
         }
     }
 
-    /// Changes the record of a file that has one, on disk and then in the map. With `always`, it is stored even if it stays the
-    /// same.
+    /// Changes the record of a file that has one, on disk and then in the map. With `always`, the record is stored even if it
+    /// stays the same.
     func changeRecord(
         _ node: Node, _ descriptor: Int32, always: Bool = false, _ body: (inout ExtentSet) -> Void
     ) throws(Errno) {
@@ -64,8 +63,8 @@ extension ChargedBlocks {
         change { $0[node].io.extents?.record = changed }
     }
 
-    /// Attributes of a file can only be set with permission to write it now, whatever its descriptor allowed when it
-    /// was opened.
+    /// Stores a record as the file's owner. Attributes of a file can only be set with present permission to write it,
+    /// whatever its descriptor allowed when it was opened.
     private func setRecord(_ record: inout ExtentRecord, _ node: Node, _ descriptor: Int32) throws(Errno) {
         do throws(Errno) {
             try access.asOwner(of: descriptor) { () throws(Errno) in
@@ -74,8 +73,8 @@ extension ChargedBlocks {
         } catch { throw access.hostError(error, node) }
     }
 
-    /// A file with a record has been written up to `end`. `hasEveryBlock`: it is known that the backing file has all of
-    /// them, although seeking finds a hole in those without data.
+    /// Notes that a file with a record has been written up to `end`. With `hasEveryBlock`, the backing file is known to have
+    /// all of its blocks, although seeking finds a hole in blocks without data.
     func noteWritten(_ node: Node, _ descriptor: Int32, end: Int64, hasEveryBlock: Bool = false) {
         change { state in
             guard let size = state[node].sparseSize else { return }
@@ -84,8 +83,8 @@ extension ChargedBlocks {
         _ = dropFullRecord(node, descriptor, hasEveryBlock: hasEveryBlock)
     }
 
-    /// Blocks of the backing file have been freed: they leave the ledger and the record. If the record cannot be
-    /// changed, the blocks continue to count, as they will at the next mount.
+    /// Removes freed blocks of the backing file from the ledger and the record. If the record cannot be changed, the blocks
+    /// stay charged, as they will be at the next mount.
     func noteFreed(_ node: Node, _ descriptor: Int32, _ blocks: Range<Int64>, size: Int64) {
         let wasDense = change { state -> Bool in
             guard !state[node].isDense else {
@@ -103,8 +102,8 @@ extension ChargedBlocks {
         }
     }
 
-    /// A file that has every block up to its end and none beyond needs no record if the backing file has all of them too,
-    /// so that the next scan sees them. It would not see blocks that are allocated only in the ledger.
+    /// Drops the record of a file that has every block up to its end and none beyond, if the backing file has all of them
+    /// too, so that the next scan sees them. The scan would not see blocks that are allocated only in the ledger.
     private func dropFullRecord(_ node: Node, _ descriptor: Int32, hasEveryBlock: Bool = false) -> Bool {
         let full = read { state -> StoredExtents? in
             guard let charged = state[node].extents, let stored = state[node].io.extents,
@@ -129,7 +128,7 @@ extension ChargedBlocks {
         return true
     }
 
-    /// The blocks of `range` in which the backing has data.
+    /// Returns the blocks of `range` in which the backing file has data.
     func dataExtents(of file: Int32, in range: Range<Int64>) throws(Errno) -> ExtentSet {
         var found = ExtentSet()
         let block = ByteCount.block.bytes

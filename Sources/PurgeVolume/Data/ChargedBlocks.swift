@@ -6,9 +6,9 @@ import PurgeTree
 
 /// The blocks that a call needs.
 struct Demand {
-    /// The blocks that must be charged when it is done.
+    /// The blocks that must be charged when the call is done.
     var blocks: Range<Int64>
-    /// Whether a part of them is of use too.
+    /// Whether the call can use the first blocks if not all fit.
     var takesPart: Bool
     var tid: pid_t
 }
@@ -17,23 +17,23 @@ struct Demand {
 struct Reservation {
     /// The blocks of the demand.
     var blocks: Range<Int64>
-    /// The end of the blocks that fit; that of the demand if all fit.
+    /// The end of the blocks that fit; the end of the demand if all fit.
     var end: Int64
     /// The previous size of a file that is not dense.
     var sparseSize: Int64?
-    /// Those of the blocks that would be a hole and must be allocated, and the size to restore if that fails.
+    /// The blocks that would be a hole and must be allocated, and the size to restore if that fails.
     var hole: Range<Int64>?
     var sizeBefore: Int64?
     /// The last use that the call has noted, and the previous one.
     var use: (now: Instant, before: Instant)?
 }
 
-/// The charge of files: reserved before something is written, and settled after what failed.
+/// The charge of files: reserved before a write, and settled after a failure.
 struct ChargedBlocks: VolumeFamily {
     let core: VolumeCore
 
-    /// Charges the new blocks, or as many of the first ones as fit, chooses in the same step what must be purged for
-    /// them, and has that purged. ENOSPC if not even one needed block fits; EIO, and nothing is charged, if files could
+    /// Charges the new blocks, or as many of the first ones as fit. In the same step it chooses the files to be purged for
+    /// them, and then has them purged. ENOSPC if not even one needed block fits. EIO, with nothing charged, if files could
     /// not be removed from the store.
     func reserve(
         _ demand: Demand, for node: Node, _ descriptor: Int32, wrote: Bool, _ debt: inout AnnouncementDebt
@@ -58,13 +58,13 @@ struct ChargedBlocks: VolumeFamily {
         do throws(Errno) { return try attempt(demand, for: node, wrote: wrote, isLast: isLast, &purge) } catch {
             guard !isLast, error == .deviceFull else { throw error }
         }
-        // Files that such a call has open are passed over, and that lasts only a moment.
+        // Files that other retried calls keep open are skipped, but only for a moment.
         port.expectSlowWork()
         retries.awaitOthers(than: demand.tid)
         return try attempt(demand, for: node, wrote: wrote, isLast: true, &purge)
     }
 
-    /// A lack of room is noted as a refusal only if this is the last attempt.
+    /// Reserves the blocks once. A lack of room is noted as a refusal only if this is the last attempt.
     private func attempt(
         _ demand: Demand, for node: Node, wrote: Bool, isLast: Bool, _ purge: inout Purge?
     ) throws(Errno) -> Reservation {
@@ -101,15 +101,15 @@ struct ChargedBlocks: VolumeFamily {
         throw .deviceFull
     }
 
-    /// A failed write is not a use.
+    /// Takes back the use that a write has noted: a failed write is not a use.
     func withdrawUse(_ reservation: Reservation, of node: Node) {
         guard let use = reservation.use else { return }
         change { state in state.tree.takeBackUse(of: node, at: use.now, before: use.before) }
     }
 
-    /// Brings the ledger in line with what the next mount would find, after a call has failed or done less than was
-    /// reserved. Only calls that run alone reserve anything, so nothing of another call is returned. While the store
-    /// cannot be read, the charge stays as it is until the file is next changed or closed.
+    /// Brings the ledger in line with what the next mount would find, after a call has failed or done less than was reserved.
+    /// Only calls that run alone reserve blocks, so this returns no blocks of another call. While the store cannot be read,
+    /// the charge stays as it is until the file is next changed or closed.
     func settle(_ node: Node, _ descriptor: Int32, _ blocks: Range<Int64>) {
         do throws(Errno) {
             try count(node, descriptor, blocks)
@@ -121,7 +121,7 @@ struct ChargedBlocks: VolumeFamily {
         }
     }
 
-    /// Settles what could not be settled when a call failed.
+    /// Settles the blocks that could not be settled when a call failed.
     func settleAgain(_ node: Node, _ descriptor: Int32) {
         let unsettled = change { state in
             let blocks = state[node].io.unsettled
@@ -149,7 +149,7 @@ struct ChargedBlocks: VolumeFamily {
 }
 
 extension VolumeState {
-    /// Charges what a write needs if there is room for all of it without a purge, and it leaves no blocks out.
+    /// Charges the blocks of a write if all of them fit without a purge and the write leaves no blocks out.
     mutating func reserve(
         _ blocks: Range<Int64>, for node: Node, by tid: pid_t, at now: Instant
     ) -> Reservation? {
@@ -175,7 +175,7 @@ extension VolumeState {
 
     fileprivate mutating func refuse(_ node: Node, _ blocks: Int64, _ demand: Demand) {
         tree.accounts.noteRefused(ByteCount(blocks: blocks), takesPart: demand.takesPart)
-        // What is purged for it, if anything is, names it.
+        // The events of purges for this write, if there are any, name it as their cause.
         if pressureCause == nil, device.reclaiming.refusedNeed > .zero, device.shouldReclaim {
             pressureCause = PressureCause(Actor(tid: demand.tid, node: node), in: self)
         }
@@ -208,10 +208,10 @@ extension Range<Int64> {
 }
 
 extension NodeState {
-    /// Whether a write that begins at `block` would leave blocks out. For a file that is passed through, also those
+    /// Whether a write that begins at `block` would leave blocks out. For a file that is passed through, this includes blocks
     /// that would be a hole in a file with a record.
     func wouldSkip(before block: Int64) -> Bool { (isDense || isPassed) && block > blocksToEnd }
 
-    /// A file that is passed through has every block up to its end, and perhaps some past it.
+    /// The number of blocks up to the file's end. A passed-through file has all of them, and perhaps some past its end.
     var blocksToEnd: Int64 { sparseSize.map { ByteCount($0).blocks } ?? blocks }
 }

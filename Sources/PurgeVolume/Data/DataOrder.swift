@@ -3,8 +3,9 @@ import PurgeTree
 
 /// The order of changes to a file's data.
 ///
-/// What is reserved for a write and what the backing file then gets must stay in step, so nothing may truncate the file
-/// in between. The kernel's own lock of an inode does not cover open(2) with O_TRUNC and the write-back of mapped pages.
+/// The blocks reserved for a write must stay in step with the blocks that the backing file then gets, so nothing may truncate
+/// the file in between. The kernel's own lock on an inode does not cover open(2) with O_TRUNC and the write-back of mapped
+/// pages.
 struct DataOrder: VolumeFamily {
     let core: VolumeCore
 
@@ -16,7 +17,7 @@ struct DataOrder: VolumeFamily {
         return try body()
     }
 
-    /// Returns when `begin` has returned true.
+    /// Waits until `begin` returns true.
     func awaitTurn(_ begin: (inout VolumeState) -> Bool) {
         if change(begin) { return }
         port.expectSlowWork()
@@ -37,17 +38,17 @@ struct DataOrder: VolumeFamily {
     }
 }
 
-// Writes that overwrite existing blocks run beside each other; a call that needs new blocks or frees some runs alone,
-// since the file and its map change together.
+// Writes that overwrite existing blocks run beside each other. A call that needs new blocks or frees some runs alone, because
+// the file and its map change together.
 extension NodeIO {
-    /// Returns false while a call runs alone, or waits to do so.
+    /// Registers a write in place. Returns false while a call runs alone, or waits to do so.
     mutating func beginBeside() -> Bool {
         guard soloists == 0 else { return false }
         writers += 1
         return true
     }
 
-    /// Returns whether another thread may wait for it.
+    /// Ends a turn. Returns whether another thread may wait for that.
     mutating func endTurn(isAlone: Bool) -> Bool { isAlone ? endAlone() : endBeside() }
 
     private mutating func endBeside() -> Bool {
@@ -55,8 +56,8 @@ extension NodeIO {
         return writers == 0 && soloists > 0
     }
 
-    /// Returns false as long as another call is under way. From the first attempt on no further write begins, so the
-    /// wait ends.
+    /// Registers a call that runs alone. Returns false as long as another call is in flight. From the first attempt on no
+    /// further write begins, so the wait ends.
     mutating func beginAlone(_ isRegistered: inout Bool) -> Bool {
         if !isRegistered { soloists += 1 }
         isRegistered = true

@@ -3,27 +3,27 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// Data protection: which calls may reach the data of a file while the device is locked, or has not been unlocked since
-/// it booted (docs/PROTECTION.md). Everything that reads, writes, or sizes a file's data asks here first.
+/// Data protection: which calls may reach the data of a file while the device is locked, or has not been unlocked since it
+/// booted (docs/PROTECTION.md). Every operation that reads, writes or sizes a file's data asks here first.
 struct DataProtection: VolumeFamily {
     let core: VolumeCore
 
-    /// EPERM, with an event, if data of the file's class is out of reach now. On an unlocked device this is a look at
-    /// one flag.
+    /// Refuses access with EPERM and an event if data of the file's class is out of reach now. On an unlocked device this is
+    /// a look at one flag.
     @inline(__always)
     func admit(_ access: DataAccess, to node: Node, by tid: pid_t) throws(Errno) {
         guard core.restrictsData.load(ordering: .relaxed) else { return }
         try admitRestricted(access, to: node, by: tid)
     }
 
-    /// What is admitted is only looked up.
+    /// Admits access after a lookup under `read`; only a refusal needs `change`.
     private func admitRestricted(_ access: DataAccess, to node: Node, by tid: pid_t) throws(Errno) {
         if read({ $0.device.protectionRule.admits(access, own: $0[node].protection) }) { return }
         try change { (state) throws(Errno) in try Self.admit(access, to: node, by: tid, &state) }
     }
 
-    /// The same for pages of a mapping that are written back, and that no refused write has changed (`RefusedPages`). What
-    /// was stored before the lock has been written when the kernel has dropped the file's pages.
+    /// Admits or refuses the write-back of a mapping's pages that no refused write has changed (`RefusedPages`). Data stored
+    /// before the lock has been written by the time the kernel has dropped the file's pages.
     @inline(__always)
     func admitWriteBack(to node: Node, by tid: pid_t) throws(Errno) {
         guard core.restrictsData.load(ordering: .relaxed) else { return }
@@ -31,18 +31,19 @@ struct DataProtection: VolumeFamily {
         try admit(.use, to: node, by: tid)
     }
 
-    /// The same for a new regular file, before anything is made.
+    /// Admits or refuses a new regular file, before anything is made.
     @inline(__always)
     func admitNew(_ name: Name, in directory: Node, by tid: pid_t) throws(Errno) {
         guard core.restrictsData.load(ordering: .relaxed) else { return }
         try change { (state) throws(Errno) in try Self.admitNew(name, in: directory, by: tid, &state) }
     }
 
-    /// Has the kernel drop its pages of the open files whose data is out of reach since the device has changed its state,
-    /// and unmap them: the next access to a mapping asks for the page anew, and is refused. Other files cannot be opened,
-    /// so what the kernel has of them reaches nobody. Pages that are being read or written are waited for, and those that
-    /// have been changed through a mapping are written back, by requests that this thread must not hold up; so it serves
-    /// none, and has no lock.
+    /// Makes the kernel drop and unmap its pages of the open files whose data is out of reach after a change of the device's
+    /// state. The next access to a mapping then asks for the page anew, and is refused. Other files cannot be opened, so
+    /// their pages in the kernel reach nobody.
+    ///
+    /// The kernel waits for pages that are being read or written, and writes back pages that a mapping has changed. This
+    /// thread must not hold up those requests, so it serves none, and has no lock.
     func dropPages() {
         let (nodes, unlocks) = read { state -> ([Node], Int) in
             let rule = state.device.protectionRule
@@ -60,9 +61,9 @@ struct DataProtection: VolumeFamily {
     private static let filesAtOnce = 64
 }
 
-// For a call that has the state.
+// Functions for a call that has the state.
 extension DataProtection {
-    /// EPERM, with an event, if data of the file's class is out of reach now.
+    /// Refuses access with EPERM and an event if data of the file's class is out of reach now.
     static func admit(
         _ access: DataAccess, to node: Node, by tid: pid_t, _ state: inout VolumeState
     ) throws(Errno) {
@@ -70,7 +71,7 @@ extension DataProtection {
         throw deny(access.rawValue, node, tid, &state)
     }
 
-    /// The same for a new file, which gets the directory's own class or the device's.
+    /// Admits or refuses a new file, which gets the directory's own class or the device's.
     static func admitNew(
         _ name: Name, in directory: Node, by tid: pid_t, _ state: inout VolumeState
     ) throws(Errno) {
@@ -84,13 +85,13 @@ extension DataProtection {
         throw deny(DataAccess.create.rawValue, own: state[directory].protection, event, &state)
     }
 
-    /// The same for a change of the class; nil removes the entry's own.
+    /// Admits or refuses a change of the class; nil removes the entry's own class.
     static func admitChange(
         of node: Node, to new: FileProtection?, by tid: pid_t, _ state: inout VolumeState
     ) throws(Errno) {
         let rule = state.device.protectionRule
         guard !rule.admitsChange(from: state[node].protection, to: new) else {
-            // From now on its mappings can be stored to.
+            // From now on, stores to its mappings are admitted.
             if rule.admits(.use, own: new), state[node].io.pagesDropped != -1 { state[node].io.pagesDropped = -1 }
             return
         }

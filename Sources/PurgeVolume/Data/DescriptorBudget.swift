@@ -1,18 +1,18 @@
-/// How the process's descriptors are divided, so that a program that opens as many files as it can takes none that a
-/// call by name needs.
+/// How the process's descriptors are divided, so that a program that opens as many files as it can takes none that a call by
+/// name needs.
 public struct DescriptorBudget: Sendable {
     /// How many threads serve requests.
     public let workers: Int
-    /// For open files and directories of the app, together with the directories that are kept open.
+    /// Descriptors for the app's open files and directories, together with the directories that are kept open.
     let shared: Int
-    /// For directories that are kept open if nothing else is open.
+    /// Descriptors for directories that are kept open, if nothing else is open.
     let directories: Int
 
-    /// Left for directories when the app uses everything else.
+    /// Descriptors left for directories when the app uses everything else.
     static let leastDirectories = 8
     /// The session, the journal, the store, standard streams, and files that are saved from time to time.
     private static let fixed = 32
-    /// For each worker: the pipe through which it splices, and what it opens for one request.
+    /// Descriptors for each worker: the pipe through which it splices, and the files that it opens for one request.
     private static let perWorker = 4
 
     /// - Parameter limit: RLIMIT_NOFILE.
@@ -24,8 +24,8 @@ public struct DescriptorBudget: Sendable {
 
     /// How many files the app may have open.
     var files: Int { shared - Self.leastDirectories }
-    /// How many of them may be for entries that were removed while they were in use.
+    /// How many of `files` may be for entries that were removed while they were in use.
     var removed: Int { files / 4 }
-    /// How many directories may be kept open beside that many files.
+    /// Returns how many directories may be kept open beside that many files.
     func directories(beside files: Int) -> Int { min(directories, max(Self.leastDirectories, shared - files)) }
 }

@@ -7,7 +7,7 @@ public struct ReadRequest: Sendable {
     public var length: Int
     public var tid: pid_t
 
-    /// Larger reads are spliced; for smaller ones a copy is cheaper.
+    /// Reads of at least this length are spliced; for smaller ones a copy is cheaper.
     private static let leastSplice = 64 << 10
 
     public init(offset: Int64, length: Int, tid: pid_t) {
@@ -22,17 +22,17 @@ public struct ReadRequest: Sendable {
     public var bufferLength: Int { isSpliced ? 0 : length }
 }
 
-/// The data of an open file, as the answer to a read takes it.
+/// The data of an open file, in the form in which the answer to a read takes it.
 public enum ReadData {
     /// Bytes in the reader's buffer.
     case copied(UnsafeRawBufferPointer)
-    /// To be spliced from a descriptor, which stays open until the file is released.
+    /// Data to be spliced from a descriptor, which stays open until the file is released.
     case spliced(Int32, offset: Int64, length: Int)
 }
 
 extension FileData {
-    /// The data that a read returns: the one way to an open file's content, except for what the kernel passes through.
-    /// While the device is unlocked it takes no lock.
+    /// Returns the data of a read. There is no other way to an open file's content, except for passthrough by the kernel.
+    /// While the device is unlocked this takes no lock.
     func read(
         _ handle: Handle, _ request: ReadRequest, into buffer: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> ReadData {

@@ -8,11 +8,12 @@ import PurgeTree
 public struct WriteRequest: Sendable {
     public var offset: Int64
     public var length: Int
-    /// Where its data begins in all that was sent, for a part of a write.
+    /// The offset of this part's data in all the data that was sent.
     var start = 0
-    /// From a mapping: it is written as a whole or not at all, since a short answer would be lost.
+    /// Whether the data comes from a mapping. It is then written as a whole or not at all, because the kernel would ignore a
+    /// short answer and lose the rest.
     public var isMapped: Bool
-    /// The caller may not keep set-user-ID and set-group-ID.
+    /// Whether the caller may not keep set-user-ID and set-group-ID.
     public var dropsPrivileges: Bool
     public var tid: pid_t
 
@@ -27,7 +28,7 @@ public struct WriteRequest: Sendable {
     var end: Int64 { (ByteCount(offset) + ByteCount(Int64(length))).bytes }
     var blocks: Range<Int64> { ByteCount(offset).wholeBlocks..<ByteCount(end).blocks }
 
-    /// The part of it below the limit of every file's size. EFBIG if there is none.
+    /// Returns the part of the write below the limit of every file's size. EFBIG if there is none.
     func bounded() throws(Errno) -> WriteRequest {
         guard offset >= 0 else { throw .invalid }
         let room = ByteCount.largestFile.bytes - min(offset, ByteCount.largestFile.bytes)
@@ -37,7 +38,7 @@ public struct WriteRequest: Sendable {
         return part
     }
 
-    /// Consecutive parts of this length, the last one perhaps shorter.
+    /// Returns consecutive parts of length `size`; the last one may be shorter.
     func parts(of size: Int) -> [WriteRequest] {
         stride(from: 0, to: length, by: size).map { done in
             var part = self
@@ -50,7 +51,7 @@ public struct WriteRequest: Sendable {
 }
 
 extension FileData {
-    /// If nothing has to be purged and no hole arises, the lock is taken only when it begins and when it ends.
+    /// Writes data. If nothing has to be purged and no hole arises, the lock is taken only at the beginning and at the end.
     func write(
         _ handle: Handle, _ request: WriteRequest, _ data: some WriteData, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {
@@ -79,7 +80,7 @@ extension FileData {
         }
     }
 
-    /// Returns when it is the write's turn, with what it needs if a look at the numbers was enough to reserve it.
+    /// Waits for the write's turn. Returns its reservation if a look at the numbers was enough to make it.
     private func beginWrite(_ request: WriteRequest, of node: Node, isAlone: inout Bool) -> Reservation? {
         let now = clock.now
         let blocks = request.blocks
@@ -96,8 +97,8 @@ extension FileData {
         return reservation
     }
 
-    /// Overwriting in place always works: pages of a refused write-back that already have blocks are not lost together
-    /// with those that find no room.
+    /// Writes the pages of a refused write-back that already have blocks. Overwriting in place always works, so they are not
+    /// lost together with the pages that find no room.
     private func overwritePages(
         _ handle: Handle, _ request: WriteRequest, _ data: some WriteData, _ debt: inout AnnouncementDebt
     ) {
@@ -108,7 +109,7 @@ extension FileData {
         }
     }
 
-    /// What was stored in pages beside those of a refused write is not lost together with these.
+    /// Writes the pages of the request that no refused write has changed, so that their data is not lost with the others.
     private func writeOtherPages(
         _ handle: Handle, _ request: WriteRequest, _ data: some WriteData, _ debt: inout AnnouncementDebt
     ) {
@@ -118,7 +119,7 @@ extension FileData {
         }
     }
 
-    /// Reserves what a write needs: what would be a hole, and room, for which files may have to be purged.
+    /// Reserves the room that a write needs, a would-be hole included. Files may have to be purged for it.
     private func prepare(
         _ request: WriteRequest, _ node: Node, _ fd: Int32, _ debt: inout AnnouncementDebt
     ) throws(Errno) -> Reservation {
@@ -132,7 +133,8 @@ extension FileData {
         return reservation
     }
 
-    /// Writes what has been reserved, and returns the reservation if that fails. nil if it is still to be made.
+    /// Writes the reserved blocks, and gives up the reservation if that fails. Without `reserved`, the reservation is made
+    /// first.
     private func writeBlocks(
         _ handle: Handle, _ request: WriteRequest, _ data: some WriteData, _ reserved: Reservation?,
         _ debt: inout AnnouncementDebt

@@ -19,8 +19,8 @@ struct FileData: VolumeFamily {
         } catch { throw access.hostError(error, handle.node) }
     }
 
-    /// Files with holes are left to the kernel's copy by reads and writes, because some file systems would clone the
-    /// holes.
+    /// Copies between dense files. Files with holes are left to the kernel's copy by reads and writes, because some file
+    /// systems would clone the holes.
     func copy(
         from source: Handle, offset: Int64, to target: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {

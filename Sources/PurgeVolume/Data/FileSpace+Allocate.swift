@@ -55,7 +55,7 @@ extension FileSpace {
         let wasDense = isDense(node)
         let goesPastEnd = request.keepsSize && request.blocks.upperBound > ByteCount(size).blocks
         // XFS frees the blocks that it zeroes, and may then have no room: only a record tells that they are charged. It is
-        // stored once they are admitted: a refused call leaves the file's change time as it was.
+        // stored once they are admitted, because a refused call must leave the file's change time unchanged.
         let getsRecord = wasDense && (zeroes || goesPastEnd)
         if getsRecord { try charges.makeSparse(node, fd, isStored: false) }
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
@@ -81,13 +81,13 @@ extension FileSpace {
             node, fd, end: request.keepsSize ? size : max(size, request.end), hasEveryBlock: wasDense && !goesPastEnd)
     }
 
-    /// Undoes what a failed allocation has left: blocks that were not there before, without data. Without `isStored`, the file's
+    /// Undoes a failed allocation: frees blocks that were not there before and have no data. Without `isStored`, the file's
     /// record may not be in the store yet.
     private func takeBack(_ fresh: ExtentSet, _ node: Node, _ fd: Int32, size: Int64, isStored: Bool) {
         charges.takeBack(pastSize: size, fd)
         guard !isDense(node) else { return }
         for run in fresh.runs where run.lowerBound < ByteCount(size).blocks {
-            do throws(Errno) { try free(run, fd) } catch {}  // it has no data, so it is not counted
+            do throws(Errno) { try free(run, fd) } catch {}  // the run has no data, so it is not counted
         }
         do throws(Errno) {
             try charges.changeRecord(node, fd, always: !isStored) { for run in fresh.runs { $0.remove(run) } }
@@ -103,7 +103,8 @@ extension FileSpace {
             length: (end - start).bytes)
     }
 
-    /// Blocks past the end are kept out of the backing file, because file systems disagree about them.
+    /// Allocates blocks in the backing file up to its end. Blocks past the end are kept out of it, because file systems
+    /// disagree about them.
     private func allocateBacking(
         _ fd: Int32, _ request: AllocationRequest, size: Int64, zeroes: Bool
     ) throws(Errno) {
@@ -118,8 +119,7 @@ extension FileSpace {
         }
     }
 
-    /// Frees only whole blocks; the last one counts as whole if the hole reaches the end of the file. The edges are
-    /// zeroed.
+    /// Frees whole blocks and zeroes the edges. The last block counts as whole if the hole reaches the end of the file.
     private func punch(_ handle: Handle, _ request: AllocationRequest) throws(Errno) {
         let (node, fd) = (handle.node, handle.descriptor)
         let block = ByteCount.block.bytes
@@ -180,7 +180,7 @@ extension FileSpace {
         }
     }
 
-    /// The limit is the same on every store, even if nothing is written to it (KEEP_SIZE).
+    /// Refuses an end above the limit, which is the same on every store, even if nothing is written there (KEEP_SIZE).
     func checkEnd(_ end: Int64) throws(Errno) {
         if end > ByteCount.largestFile.bytes { throw .fileTooLarge }
     }

@@ -4,11 +4,12 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// The length of files and their blocks, except for what writes change.
+/// The length of files and their blocks, except for changes by writes.
 struct FileSpace: VolumeFamily {
     let core: VolumeCore
 
-    /// ftruncate(2) to `size`: frees every block past the new end, allocates nothing.
+    /// Sets the size, for ftruncate(2). It frees every block past the new end, and allocates nothing unless the file is
+    /// passed through.
     func truncate(
         _ node: Node, _ fd: Int32, to size: Int64, tid: pid_t, debt: inout AnnouncementDebt
     ) throws(Errno) {
@@ -18,7 +19,7 @@ struct FileSpace: VolumeFamily {
             let oldSize = try System.status(fd).size
             let end = ByteCount(size).blocks
             if let hole = try charges.readyForHole(node, fd, before: end) {
-                // The file is passed through: what would be a hole is allocated, either completely or not at all.
+                // The file is passed through: the would-be hole is allocated, either completely or not at all.
                 let demand = Demand(blocks: hole, takesPart: false, tid: tid)
                 _ = try charges.reserve(demand, for: node, fd, wrote: false, &debt)
                 try grow(node, fd, from: oldSize, to: size, filling: hole)
@@ -29,7 +30,7 @@ struct FileSpace: VolumeFamily {
         }
     }
 
-    /// Sets the size; if that fails the file is as before, so that the kernel's view is right.
+    /// Sets the size. If that fails the file is unchanged, so that the kernel's view stays right.
     private func grow(
         _ node: Node, _ fd: Int32, from oldSize: Int64, to size: Int64, filling hole: Range<Int64>? = nil
     ) throws(Errno) {
@@ -44,8 +45,8 @@ struct FileSpace: VolumeFamily {
         if size > oldSize, kind.fillsGrownTail { emptyGrownTail(node, fd, oldSize) }
     }
 
-    /// btrfs makes a block of the hole in which the old end was. If that stays, it takes a block of the host, and a
-    /// scan would count it.
+    /// Frees the block of the old end again, which btrfs allocates although it is in a hole. Otherwise it would take a block
+    /// of the host, and a scan would count it.
     func emptyGrownTail(_ node: Node, _ fd: Int32, _ oldSize: Int64) {
         let last = oldSize / ByteCount.block.bytes
         let isHole = read { $0[node].extents.map { !$0.contains(last) } ?? false }
@@ -57,7 +58,7 @@ struct FileSpace: VolumeFamily {
         } catch { charges.settle(node, fd, last..<last + 1) }
     }
 
-    /// open(2) with O_TRUNC, by a descriptor that may be open only for reading.
+    /// Empties a file for open(2) with O_TRUNC, whose descriptor may be open only for reading.
     func empty(_ node: Node, _ fd: Int32, _ flags: Int32) throws(Errno) {
         if flags & O_ACCMODE != O_RDONLY { return try empty(node, fd) }
         let writer = try FileDescriptor.open("/proc/self/fd/\(fd)", O_WRONLY)

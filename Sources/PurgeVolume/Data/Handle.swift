@@ -11,14 +11,14 @@ public enum InputOutputMode: UInt8, Sendable, AtomicRepresentable {
     case direct
     /// Reads and mappings go to the backing file.
     case passthrough
-    /// Reads and writes to us, mappings to the backing file.
+    /// Reads and writes come to us, mappings go to the backing file.
     case passthroughDirect
     /// A descriptor of our own, not the kernel's.
     case own
 
     public var isPassed: Bool { self == .passthrough || self == .passthroughDirect }
 
-    /// The mode of a descriptor that is not passed through.
+    /// Chooses the mode of a descriptor that is not passed through.
     init(ofCached io: borrowing NodeIO, _ access: Int32) {
         self = access == O_WRONLY && io.mappableOpens == 0 ? .direct : .cached
     }
@@ -27,18 +27,18 @@ public enum InputOutputMode: UInt8, Sendable, AtomicRepresentable {
 /// One open file. The kernel's fh is this object's address, retained from open to release.
 // @unchecked: only the lists below, which are parts of the volume's state, use the vars.
 public final class Handle: @unchecked Sendable {
-    /// In all volumes of this process; for the census.
+    /// The number of live handles in all volumes of this process, for the census.
     static let alive = Atomic<Int>(0)
     public let node: Node
     public let descriptor: Int32
     /// O_RDONLY, O_WRONLY or O_RDWR.
     let access: Int32
-    /// The thread that has opened it; 0 for a descriptor of our own.
+    /// The thread that has opened the file; 0 for a descriptor of our own.
     let opener: pid_t
     private let currentMode: Atomic<InputOutputMode>
     /// Whether the kernel may keep its cached pages of the file.
     public let keepsCache: Bool
-    /// Its RELEASE has been read.
+    /// Whether the handle's RELEASE has been noted.
     fileprivate var isReleased = false
     // Unmanaged: a handle is in the list of its node only while the kernel or `lingering` holds a reference to it.
     fileprivate var next: Unmanaged<Handle>?
@@ -65,12 +65,13 @@ public final class Handle: @unchecked Sendable {
     }
 
     public var canWrite: Bool { access != O_RDONLY }
-    /// It changes at most once, before the kernel has the answer to its OPEN (`OpenFiles.withdrawPassthrough`).
+    /// The present mode. It changes at most once, before the kernel has the answer to its OPEN
+    /// (`OpenFiles.withdrawPassthrough`).
     public var mode: InputOutputMode { currentMode.load(ordering: .relaxed) }
     /// Unmanaged: the address alone retains nothing.
     public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 
-    /// The kernel has refused to pass it through, so its node has another cached open.
+    /// Changes the mode to that of a cached open, after the kernel has refused passthrough.
     func withdrawPassthrough(_ io: borrowing NodeIO) {
         currentMode.store(InputOutputMode(ofCached: io, access), ordering: .relaxed)
     }
@@ -84,7 +85,7 @@ struct NodeHandles: ~Copyable, Sendable {
     var isEmpty: Bool { first == nil }
     var newest: Handle? { first?.takeUnretainedValue() }
 
-    /// The thread that has opened the node last, of those that have it open.
+    /// The thread of the newest open that the app still has; nil if it has none.
     var lastOpener: pid_t? {
         var next = first
         while let handle = next {
@@ -95,7 +96,7 @@ struct NodeHandles: ~Copyable, Sendable {
         return nil
     }
 
-    /// Takes the kernel's reference to the handle.
+    /// Inserts a handle, and takes the kernel's reference to it.
     mutating func insert(_ handle: Handle) {
         handle.next = first
         // Unmanaged: the kernel's reference, released by `OpenFiles.close`.
@@ -103,7 +104,7 @@ struct NodeHandles: ~Copyable, Sendable {
         handle.next?._withUnsafeGuaranteedRef { $0.previous = first }
     }
 
-    /// The kernel's reference remains.
+    /// Removes a handle. The kernel's reference remains.
     mutating func remove(_ handle: Handle) {
         if let previous = handle.previous {
             previous._withUnsafeGuaranteedRef { $0.next = handle.next }
@@ -115,16 +116,17 @@ struct NodeHandles: ~Copyable, Sendable {
         handle.previous = nil
     }
 
-    /// Returns whether the handle is released for the first time.
+    /// Marks a handle as released. Returns whether this is its first release.
     mutating func noteRelease(of handle: Handle) -> Bool {
         defer { handle.isReleased = true }
         return !handle.isReleased
     }
 }
 
-/// All open files of a volume, in no order.
+/// All open files of a volume, the newest first.
 struct HandleList: ~Copyable, Sendable {
-    // Unmanaged: a handle is in this list for as long as in that of its node, which holds a reference (`VolumeState.link`).
+    // Unmanaged: a handle is in this list exactly as long as in its node's list, which holds a reference
+    // (`VolumeState.link`).
     private var first: Unmanaged<Handle>?
     private(set) var count = 0
 
@@ -148,7 +150,7 @@ struct HandleList: ~Copyable, Sendable {
         handle.previousOfAll = nil
     }
 
-    /// The files of the `count` handles that were opened last.
+    /// Returns the files of the `count` handles that were opened last.
     func newestFiles(_ count: Int) -> [Node] {
         var files: [Node] = []
         var next = first
@@ -161,7 +163,7 @@ struct HandleList: ~Copyable, Sendable {
         return files
     }
 
-    /// The open files that `body` returns something for, each once.
+    /// Returns the values that `body` returns for the open files, each file once.
     func files<Value>(_ body: (Node) -> Value?) -> [Value] {
         var (found, seen): ([Value], Set<ObjectIdentifier>) = ([], [])
         var next = first

@@ -3,12 +3,12 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-// A mapping made through passthrough is one of the backing file: the kernel sends RELEASE at close(2), and
-// the mapping lives on. So the last descriptor of a file that has been passed through is kept, and the file
-// counts as open, until the backing file is open nowhere else: then no mapping is left either.
+// A mapping made through passthrough is a mapping of the backing file. The kernel sends RELEASE at close(2), and the mapping
+// lives on. So the last descriptor of a passed-through file is kept, and the file counts as open, until the backing file is
+// open nowhere else: then no mapping is left either.
 extension OpenFiles {
-    /// The limit of files that are passed through or may still be mapped: each of the latter is checked before a number
-    /// is reported.
+    /// The limit of files that are passed through or may still be mapped. Each file that may still be mapped is checked
+    /// before a number is reported.
     static let passedFiles = 1024
 
     func settleMappings() {
@@ -20,8 +20,8 @@ extension OpenFiles {
         }
     }
 
-    /// The thread that serves a RELEASE closes the descriptor soon after it has been read. Each attempt takes 20 ms at
-    /// most.
+    /// Waits until the descriptors of a file are closed. The thread that serves a RELEASE closes the descriptor soon after
+    /// reading it. Each attempt takes 20 ms at most.
     private func awaitClosing(of node: Node, _ attempts: inout Int) {
         while attempts > 0 {
             let seen = core.turns.generation
@@ -34,15 +34,15 @@ extension OpenFiles {
         }
     }
 
-    /// The same for one file, before it is opened or truncated.
+    /// Releases one file if its last mapping is gone, before the file is opened or truncated.
     func settleMapping(of node: Node) {
         let (handle, sidecar) = change { state in state.settleMapping(of: node) }
         if let sidecar { store.removeSidecar(sidecar) }
-        // Closed here, outside of the lock: a file without a name is deleted with it.
+        // The handle is closed here, outside of the lock: a file without a name is deleted with it.
         withExtendedLifetime(handle) {}
     }
 
-    /// For the end of the mount, when mappings are no longer checked.
+    /// Releases all files at the end of the mount, when mappings are no longer checked.
     func endMappings() {
         let (handles, sidecars) = change { state in
             let handles = state.lingering.values.compactMap { state[$0].io.lingering }
@@ -51,7 +51,7 @@ extension OpenFiles {
         withExtendedLifetime(handles) { sidecars.forEach(store.removeSidecar) }
     }
 
-    /// The descriptor itself is closed now, unless it is the one that is kept.
+    /// Ends the closing of a passed-through descriptor. It is closed now, unless it is the one that is kept.
     func endClosing(of node: Node) {
         change { state in
             state[node].io.closing -= 1

@@ -7,7 +7,7 @@ import PurgeTree
 struct OpenFiles: VolumeFamily {
     let core: VolumeCore
 
-    /// Files of at least this size are worth passing through.
+    /// The least size, in blocks, of files that are worth passing through.
     static let passthroughBlocks: Int64 = 32
 
     func open(
@@ -31,13 +31,13 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// A program that reads with O_NOATIME wants to leave no trace: a backup. Only the owner of a file may, and root.
+    /// Whether an open is a use. A program that reads with O_NOATIME, such as a backup, wants to leave no trace. Only the
+    /// owner of a file may do that, and root.
     private static func isUse(_ flags: Int32) -> Bool {
         flags & O_ACCMODE != O_RDONLY || flags & System.openNoAccessTime == 0
     }
 
-    /// A descriptor that keeps a file in existence, or reachable, without being a use of it; nil for anything but a
-    /// file.
+    /// Opens a file to keep it in existence, or reachable, without using it; nil for anything but a regular file.
     func keep(_ node: Node) throws(Errno) -> Handle? {
         guard node.isRegular else { return nil }
         try reserveOpen(node, by: nil, isUse: false)
@@ -58,9 +58,9 @@ struct OpenFiles: VolumeFamily {
         read { $0[handle.node].isUnlinked }
     }
 
-    /// Opening and choosing victims happen in one order (docs/RULES.md, Order of purging): a file that a purge has
-    /// chosen no longer exists for later calls, and ESTALE makes the kernel look up its name again.
-    /// `caller` is nil for a descriptor of our own, which gives nobody the data.
+    /// Counts the file as open. Opening and choosing victims happen in one order (docs/RULES.md, Order of purging): a file
+    /// that a purge has chosen no longer exists for later calls, and ESTALE makes the kernel look up its name again. `caller`
+    /// is nil for a descriptor of our own, which gives nobody the data.
     private func reserveOpen(_ node: Node, by caller: Caller?, isUse: Bool) throws(Errno) {
         enum Outcome { case reserved, lingers, isGoing }
         let now = clock.now
@@ -89,12 +89,12 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// Admits one more descriptor for the app: ENFILE if there is none, while other calls go on. Directories that are
-    /// kept open make room.
+    /// Admits one more descriptor for the app, while other calls go on; ENFILE if there is none. Directories that are kept
+    /// open make room.
     func admit() throws(Errno) { try admitting { (state) throws(Errno) in try state.admit(within: budget) } }
 
-    /// Runs `body`, which admits one descriptor; and if there is no room, once more without files that are kept for mappings
-    /// which no longer exist.
+    /// Runs `body`, which admits one descriptor. If there is no room, it releases files that are kept for mappings that no
+    /// longer exist, and runs `body` once more.
     func admitting<Value>(_ body: (inout VolumeState) throws(Errno) -> Value) throws(Errno) -> Value {
         do throws(Errno) { return try change(body) } catch {
             guard error == .tooManyOpenFilesInSystem else { throw error }
@@ -108,10 +108,10 @@ struct OpenFiles: VolumeFamily {
         if let sidecar { store.removeSidecar(sidecar) }
     }
 
-    /// Flags that matter only in the kernel above us, or would change what a write does.
+    /// Flags that matter only in the kernel above us, or would change the effect of a write.
     static let strippedFlags = O_APPEND | O_CREAT | O_EXCL | O_NOCTTY | System.openDirect
 
-    /// A descriptor of the node's own file, and not of another that has got its name meanwhile.
+    /// Opens the node's own file, and not another file that has got its name meanwhile.
     private func openOwn(_ node: Node, _ flags: Int32) throws(Errno) -> Int32 {
         var opened: Int32?
         do throws(Errno) {
@@ -154,7 +154,7 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// O_NOATIME is only for owners; if the daemon is not the owner, it does without.
+    /// Opens a file, without O_NOATIME if the daemon is not the owner; the flag is only for owners.
     static func openPatiently(_ directory: Int32, _ name: CName, _ flags: Int32) throws(Errno) -> Int32 {
         do { return try System.open(at: directory, name, flags) } catch .notPermitted {
             return try System.open(at: directory, name, flags & ~System.openNoAccessTime)
@@ -165,7 +165,7 @@ struct OpenFiles: VolumeFamily {
         _ node: Node, _ descriptor: Int32, _ flags: Int32, by opener: pid_t, offersPassthrough: Bool
     ) -> Handle {
         change { state in
-            // If the device was locked since the open was admitted, the kernel has not dropped its pages of this file.
+            // If the device was locked after the open was admitted, the kernel has not dropped its pages of this file.
             let isAdmitted = state.device.protectionRule.admits(.use, own: state[node].protection)
             let handle = state.handle(
                 for: node, descriptor, flags, by: opener, offersPassthrough: offersPassthrough && core.tellsMappings,

@@ -3,17 +3,17 @@ import PurgeModel
 import PurgeTree
 
 /// Pages of writes that were refused because of the lock. The kernel puts the data of a write into its pages before it asks,
-/// where a mapping finds them, and leaves them mapped if the write is refused: what it drops when the device locks would be
-/// within reach again.
+/// where a mapping finds them, and leaves them mapped if the write is refused. So data that the kernel drops when the device
+/// locks would be within reach again.
 struct RefusedPages: VolumeFamily {
     let core: VolumeCore
 
-    /// Has the kernel drop the pages of the file, soon and on another thread: it waits for pages of writes that have not been
-    /// answered. However many writes are refused meanwhile, a file is dropped once.
+    /// Makes the kernel drop the pages of the file, soon and on another thread, because dropping waits for pages of writes
+    /// that have not been answered. However many writes are refused before the drop begins, it runs once.
     func drop(of handle: Handle, _ request: WriteRequest) {
         let node = handle.node
         let isFirst = change { state -> Bool in
-            // Others have no pages.
+            // A passed-through handle has no pages.
             guard !handle.mode.isPassed else { return false }
             state[node].io.refusedBlocks.insert(request.pages)
             guard !state[node].io.awaitsDrop else { return false }
@@ -41,7 +41,7 @@ struct RefusedPages: VolumeFamily {
         core.deviceSettled.advance()
     }
 
-    /// Whether pages that are written back are among those of refused writes. Nothing of such a page may reach the store, not
+    /// Whether pages that are written back are among the pages of refused writes. No data of such a page may reach the store,
     /// even if the device has just been unlocked.
     @inline(__always)
     func include(_ request: WriteRequest, of node: Node) -> Bool {
@@ -49,7 +49,7 @@ struct RefusedPages: VolumeFamily {
         return read { $0[node].io.refusedBlocks.count(in: request.pages) > 0 }
     }
 
-    /// Returns when the kernel has dropped all of them. Not for a thread that serves requests.
+    /// Waits until the kernel has dropped all pages of refused writes. Must not be called on a thread that serves requests.
     func awaitDrops() {
         while true {
             let seen = core.deviceSettled.generation
@@ -62,7 +62,7 @@ struct RefusedPages: VolumeFamily {
 extension WriteRequest {
     private static let blocksOfPage = max(1, Int64(getpagesize()) / ByteCount.block.bytes)
 
-    /// The blocks of the kernel's pages in which the data is.
+    /// The blocks of the kernel's pages that contain the data.
     fileprivate var pages: Range<Int64> {
         let size = Self.blocksOfPage
         return blocks.lowerBound / size * size..<(blocks.upperBound + size - 1) / size * size

@@ -4,30 +4,31 @@ import Synchronization
 
 /// Calls that the kernel tries a second time.
 ///
-/// A file can disappear between the look-up of its name and the call that needed it. Such a call is answered
-/// with ESTALE, and the kernel looks the name up again; but it does so only once, and a second ESTALE
-/// would reach the app, which never happens with a local file system. So what a second look-up finds is
-/// kept open until the call has come: nothing purges it, and even if it is unlinked it can still be used.
+/// A file can disappear between the lookup of its name and the call that needed it. Such a call is answered with ESTALE, and
+/// the kernel looks the name up again. But it does so only once, and a second ESTALE would reach the app, which never happens
+/// with a local file system. So the file that a second lookup finds is kept open until the call has come: nothing purges it,
+/// and even if it is unlinked it can still be used.
 public struct Retries: VolumeFamily {
     let core: VolumeCore
 
     struct Retry {
         let began = System.uptime()
         var keptSince: Int64?
-        /// Two at most: link(2) looks up two names.
+        /// Two handles at most: link(2) looks up two names.
         var kept: [Handle] = []
     }
-    /// 250 ms: the kernel tries again at once if it gets the CPU. It never does if the thread was killed
-    /// meanwhile, or if the second look-up was all that it needed.
+    /// 250 ms: the kernel tries again at once if it gets the CPU. It never does if the thread was killed meanwhile, or if the
+    /// second lookup was all that it needed.
     private static let patience: Int64 = 250_000_000
     /// 50 ms, once another call needs room: a call that comes so soon would have the file open by itself.
     private static let shortPatience: Int64 = 50_000_000
 
-    /// Whether any call may have something kept. If not, that is all that a request pays.
+    /// Whether any call may have a file kept. If not, this check is all that a request pays.
     @inline(__always)
     var areSome: Bool { core.areRetries.load(ordering: .acquiring) }
 
-    /// A thread whose number the kernel does not tell (one in another PID namespace) is not followed.
+    /// Expects a second attempt from a thread. A thread whose number the kernel does not tell (in another PID namespace) is
+    /// not followed.
     public func begin(_ thread: pid_t) {
         guard thread != 0 else { return }
         let old = core.retries.withLock { retries in
@@ -37,7 +38,7 @@ public struct Retries: VolumeFamily {
         for handle in old?.kept ?? [] { openFiles.close(handle) }
     }
 
-    /// The entry that `find` looks up, kept if the thread is trying again.
+    /// Returns the entry that `find` looks up, and keeps it open if the thread is trying again.
     @inline(__always)
     func lookup(_ thread: pid_t, _ find: () throws(Errno) -> Entry) throws(Errno) -> Entry {
         guard areSome, core.retries.withLock({ $0[thread] != nil }) else { return try find() }
@@ -68,14 +69,14 @@ public struct Retries: VolumeFamily {
         if let superfluous { openFiles.close(superfluous) }
     }
 
-    /// A request of the thread is about to be answered: what was kept for its call is released. The thread is 0 for a
-    /// request that can come before the call.
+    /// Releases the files kept for a thread's call when a request of the thread is about to be answered. The thread is 0 for
+    /// a request that can come before the call.
     public func finish(_ thread: pid_t) {
         let now = System.uptime()
         finish { !$1.kept.isEmpty && $0 == thread || now - $1.began > Self.patience }
     }
 
-    /// A call is about to read how much room there is, or to use it.
+    /// Releases files kept for too long, before a call reads how much room there is, or uses it.
     @inline(__always)
     func finishOld(except thread: pid_t = 0) {
         guard areSome else { return }
@@ -83,7 +84,7 @@ public struct Retries: VolumeFamily {
         finish { $0 != thread && now - ($1.keptSince ?? now) > Self.shortPatience }
     }
 
-    /// A call is about to read how much room there is: files that have lost their names must not count.
+    /// Releases files that have lost their names, before a call reads how much room there is: they must not count.
     @inline(__always)
     func finishNameless() {
         guard areSome else { return }
@@ -91,7 +92,7 @@ public struct Retries: VolumeFamily {
         finish { $1.kept.contains(where: openFiles.isNameless) }
     }
 
-    /// A call has found no room: waits until no other call has a file kept, as long as that is left to it.
+    /// Waits, for a call that has found no room, until no other call has a file kept, or the short patience has passed.
     func awaitOthers(than thread: pid_t) {
         let end = System.uptime() + Self.shortPatience
         func othersKeepFiles() -> Bool {
@@ -101,7 +102,7 @@ public struct Retries: VolumeFamily {
         finishOld(except: thread)
     }
 
-    /// The mount has ended.
+    /// Releases everything at the end of the mount.
     public func end() { finish { _, _ in true } }
 
     private func finish(where isOver: (pid_t, Retry) -> Bool) {

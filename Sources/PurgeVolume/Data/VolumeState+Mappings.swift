@@ -5,7 +5,7 @@ import PurgeTree
 
 // Files that may still be mapped when their last descriptor is closed: see `OpenFiles.settleMappings`.
 extension VolumeState {
-    /// Releases the file if its last mapping is gone. Returns what must be closed, and a sidecar that now belongs to no
+    /// Releases the file if its last mapping is gone. Returns the handle to be closed, and a sidecar that now belongs to no
     /// file.
     mutating func settleMapping(of node: Node) -> (Handle?, String?) {
         // Any other descriptor of ours would look like a mapping.
@@ -25,7 +25,7 @@ extension VolumeState {
         return close(node)
     }
 
-    /// The last passed descriptor has been closed. Returns whether it is kept for now.
+    /// Notes that a passed-through descriptor has been released. Returns whether it is the last one and is kept for now.
     mutating func linger(_ handle: Handle) -> Bool {
         let node = handle.node
         self[node].io.passthroughOpens -= 1
@@ -36,7 +36,7 @@ extension VolumeState {
         return true
     }
 
-    /// A descriptor that can be mapped for writing is about to be passed through.
+    /// Remembers the modification time before a descriptor that can be mapped for writing is passed through.
     mutating func watchMappedWrites(of handle: Handle) {
         guard self[handle.node].io.modified == nil else { return }
         self[handle.node].io.modified = handle.modificationTime
@@ -53,7 +53,7 @@ extension VolumeState {
 }
 
 extension Handle {
-    /// For an open file; does no I/O, so the lock may be held.
+    /// The modification time of an open file. Reading it does no I/O, so the lock may be held.
     fileprivate var modificationTime: FileTime? {
         do throws(Errno) { return FileTime(try System.status(descriptor).st_mtim) } catch { return nil }
     }

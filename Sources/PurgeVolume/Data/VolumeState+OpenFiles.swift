@@ -13,12 +13,12 @@ extension VolumeState {
         if room != descriptors.limit { descriptors.setLimit(room, in: &tree) }
     }
 
-    /// One descriptor less. Returns a sidecar that now belongs to no file.
+    /// Drops one open count. Returns a sidecar that now belongs to no file.
     mutating func close(_ node: Node) -> String? {
         tree.close(node) ? self[node].dropStoredExtents() : nil
     }
 
-    /// A new handle, counted among those of the node. Without `mayKeepCache` the kernel drops its pages of the file.
+    /// Makes a handle and counts it as an open of the node. Without `mayKeepCache` the kernel drops its pages of the file.
     mutating func handle(
         for node: Node, _ descriptor: Int32, _ flags: Int32, by opener: pid_t, offersPassthrough: Bool,
         mayKeepCache: Bool = true
@@ -36,18 +36,18 @@ extension VolumeState {
         return handle
     }
 
-    /// How the kernel does this descriptor's I/O: while one open is passed through, all are, and while one is cached,
-    /// none is (docs/INTERNALS.md, Passthrough). No passthrough begins while a truncate(2) may be about to make a hole,
-    /// which a mapping could then fill unseen.
+    /// Chooses how the kernel does this descriptor's I/O. While one open is passed through, all are, and while one is cached,
+    /// none is (docs/INTERNALS.md, Passthrough). No passthrough begins while a truncate(2) may be about to make a hole, which
+    /// a mapping could then fill unseen.
     ///
-    /// A shared mapping brings pages into the cache, and a write that bypasses them can be lost when a page is written
-    /// back. So descriptors that can be mapped for writing are cached, and descriptors that only write bypass the cache
-    /// as long as there is none of the former, which count until their last mapping is gone.
+    /// A shared mapping brings pages into the cache, and a write that bypasses them can be lost when a page is written back.
+    /// So descriptors that can be mapped for writing are cached. Descriptors that only write bypass the cache as long as no
+    /// such mappable descriptor exists; it counts until its last mapping is gone.
     private mutating func mode(
         for node: Node, _ access: Int32, offersPassthrough: Bool
     ) -> InputOutputMode {
         let canWrite = access != O_RDONLY
-        // What the kernel reads by itself cannot be refused when the device is locked.
+        // Reads that the kernel does by itself cannot be refused when the device is locked.
         let isTakenByLock = device.protectionRule.effective(self[node].protection).isTakenByLock
         let begins =
             offersPassthrough && !canWrite && !self[node].isPassed && self[node].io.cachedOpens == 0
@@ -64,7 +64,7 @@ extension VolumeState {
         return InputOutputMode(ofCached: self[node].io, access)
     }
 
-    /// The kernel's reference to the handle is taken here and dropped in `OpenFiles.close`.
+    /// Adds a handle, and takes the kernel's reference to it, which `OpenFiles.close` drops.
     mutating func link(_ handle: Handle) {
         handles.insert(handle)
         self[handle.node].io.handles.insert(handle)
@@ -75,7 +75,7 @@ extension VolumeState {
         self[handle.node].io.handles.remove(handle)
     }
 
-    /// The file counts as closed. Returns a sidecar that now belongs to no file.
+    /// Counts a handle as closed. Returns a sidecar that now belongs to no file.
     mutating func release(_ handle: Handle) -> String? {
         guard self[handle.node].io.handles.noteRelease(of: handle) else { return nil }
         if handle.access == O_RDWR { self[handle.node].io.mappableOpens -= 1 }

@@ -1,9 +1,10 @@
 import Glibc
 import PurgeSystem
 
-/// The data of a write: one value from the request to the file, whatever has to be reserved, purged or split on its way.
+/// The data of a write: one value from the request to the file, whatever has to be reserved, purged or split on the way.
 protocol WriteData {
-    /// Writes these bytes of it into a file, from `offset` on, and returns how many were written. Throws only if none was.
+    /// Writes these bytes of the data into a file, from `offset` on, and returns how many were written. Throws only if none
+    /// was.
     func put(_ bytes: Range<Int>, into descriptor: Int32, at offset: Int64) throws(Errno) -> Int
 }
 
@@ -21,7 +22,7 @@ struct SentBytes: WriteData {
     }
 }
 
-/// Bytes of another file, from `start` on: copy_file_range(2).
+/// Bytes of another file, from `start` on, for copy_file_range(2).
 struct CopiedBytes: WriteData {
     let source: Handle
     let start: Int64
@@ -37,7 +38,7 @@ struct CopiedBytes: WriteData {
     }
 }
 
-/// Repeats a call until it has done so many bytes, or does no more. It gets how many are done.
+/// Repeats a call until `count` bytes are done or the call makes no progress. The call gets the number of bytes done so far.
 @inline(__always)
 private func all(_ count: Int, _ call: (Int) throws(Errno) -> Int) throws(Errno) -> Int {
     var done = 0
