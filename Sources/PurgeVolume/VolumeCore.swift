@@ -35,7 +35,7 @@ final class VolumeCore: Sendable {
     let released = Gate()
     /// Held while more victims are chosen than one step takes; comes before `state`.
     let makingMuchRoom = Mutex(())
-    /// Held while a directory's permissions differ from those that its owner has set.
+    /// Held while a directory's permissions differ from its owner's settings.
     let permissions = Mutex(())
     /// Held while isPurgeable of an entry is stored and noted. An ioctl that sets it comes without the kernel's lock on the
     /// inode, and so may run beside a setxattr. Comes before `permissions`.

@@ -11,7 +11,7 @@ extension ChargedBlocks {
 
     /// Prepares a file for a write, truncate or allocation that begins at `block`. If that leaves blocks out, a dense file
     /// gets a record. While the file is passed through, the hole must be allocated instead, because a mapping could fill it
-    /// unseen. Those blocks are returned, so that the caller demands them together with its own.
+    /// unseen. Its blocks are returned, so that the caller demands them together with its own.
     func readyForHole(_ node: Node, _ descriptor: Int32, before block: Int64) throws(Errno) -> Range<Int64>? {
         if read({ $0[node].isUnsettled }) { settleAgain(node, descriptor) }
         let (wouldSkip, isPassed, blocks) = read { state in

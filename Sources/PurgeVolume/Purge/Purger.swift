@@ -112,8 +112,7 @@ struct Purger: VolumeFamily {
         trigger: PurgeTrigger, tid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void = { _ in },
         _ goal: (borrowing VolumeState, ByteCount) -> PurgeGoal?
     ) {
-        // Done once: files that exceed a policy at the beginning are purged for that reason, whatever this purge takes, so
-        // that a plan can predict it.
+        // Done once, at the beginning: a plan can then predict which files are purged because they exceed a policy.
         policies.settle()
         var (freed, leftToFiles, clearsCaches) = (ByteCount.zero, ByteCount.zero, false)
         let began = clock.now
