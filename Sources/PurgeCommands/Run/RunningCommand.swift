@@ -26,12 +26,18 @@ struct RunningCommand {
         // A directory in PATH that this user may not search is EACCES too, even if no directory has the program.
         let isNowhere = error == .accessDenied && !name.contains("/") && !Places.isInPath(name)
         let isMissing = isNowhere || error == .noEntry || error == .notDirectory
-        let advice =
-            error == .execFormatError
-            ? "It is neither a program for this machine nor a script that begins with #!."
-            : isMissing
-                ? (isShell(name) ? "To run a command of the shell: sh -c '...'" : "Check the name, or PATH.")
-                : Places.isDirectory(name) ? "It is a directory: name a program." : "Check its mode: chmod +x \(name)"
+        let advice: String =
+            if error == .execFormatError {
+                "It is neither a program for this machine nor a script that begins with #!."
+            } else if error == .argListTooLong {
+                "Pass fewer arguments: purgefs adds variables to the environment, which count too."
+            } else if isMissing {
+                isShell(name) ? "To run a command of the shell: sh -c '...'" : "Check the name, or PATH."
+            } else if Places.isDirectory(name) {
+                "It is a directory: name a program."
+            } else {
+                "Check its mode: chmod +x \(name)"
+            }
         let failure = CommandFailure("cannot run", path: name, isNowhere ? .noEntry : error, advice: advice)
         return CommandFailure(
             status: isMissing ? ExitStatus.notFound : ExitStatus.notExecutable, message: failure.message)
