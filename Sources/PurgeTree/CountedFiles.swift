@@ -1,15 +1,15 @@
 import PurgeModel
 
-/// What the files of a tree amount to: the numbers of the device, the order of the victims, and the use of policies.
+/// The counted state of a tree's files: the numbers of the device, the order of victims, and the use of policies.
 ///
-/// Any change of a file is made between `withdraw` and `enter`; `add` is a shortcut for changes of blocks only.
+/// Every change to a file happens between `withdraw` and `enter`; `add` is a shortcut for changes of blocks only.
 @usableFromInline struct CountedFiles: Sendable {
     @usableFromInline var accounts: DeviceAccounts
     @usableFromInline var policies = PolicySet()
     var queue = VictimQueue()
-    /// A file of `tmp` is aged if its last use is not later; nil as long as nobody has asked.
+    /// A file of `tmp` is aged if its last use is at or before this instant; nil until a caller has asked for ages.
     var lastUseOfAged: Instant?
-    /// What has ended since `Tree.takeEndings`.
+    /// Holds and purges that have ended since the last `Tree.takeEndings`.
     var endings: TreeEndings = []
 
     init(_ device: Device) { accounts = DeviceAccounts(device) }
@@ -30,7 +30,7 @@ import PurgeModel
         accounts[of: node].withdraw(node.charged, as: node.standing.account)
     }
 
-    /// More blocks, or fewer, for a file that counts.
+    /// Adds `blocks`, which may be negative, to the file and, if it is counted, to its ledger and policy.
     mutating func add(_ blocks: Int64, to node: Node) {
         guard blocks != 0 else { return }
         let wasOffered = node.flags.contains(.reclaimable)
@@ -43,8 +43,8 @@ import PurgeModel
         if wasOffered || node.opens == 0 { offer(node) }
     }
 
-    /// Counts the file as reclaimable if purging it would really free its bytes, and adds it to the victims unless it
-    /// is held. If a policy may take it, that lists it.
+    /// Counts the file as reclaimable if purging it would free its bytes, and adds it to the victims unless it is held. Lists
+    /// it in its policy if the policy may take it.
     mutating func offer(_ node: Node) {
         guard node.flags.contains(.counted) else { return }
         policies.list(node)
@@ -61,12 +61,12 @@ import PurgeModel
         if let rank = verdict.rank { queue.insert(node, rank: rank) }
     }
 
-    /// A file that may be purged as one with others was used, which counts for them even if it is open.
+    /// Records the use of a file in a group. It counts as a use of the whole unit, even while the file is open.
     mutating func noteUseInGroup(of node: Node, at instant: Instant) {
         if node.isInGroup, node.flags.contains(.counted) { queue.noteUse(of: node, at: instant) }
     }
 
-    /// The file is no longer reclaimable, and no policy may take it.
+    /// Removes the file from the reclaimable bytes, the victims and the list of its policy.
     mutating func retract(_ node: Node) {
         policies.unlist(node)
         guard node.flags.contains(.reclaimable) else { return }
@@ -77,7 +77,7 @@ import PurgeModel
         node.flags.remove(.aged)
     }
 
-    /// Makes one more file aged, if there is one that has become it.
+    /// Marks one more file as aged. Returns false if no file is due.
     mutating func moveAged() -> Bool {
         guard let lastUseOfAged, let node = queue.firstYoung(usedUntil: lastUseOfAged) else { return false }
         accounts[of: node].retract(node.charged, as: node.purgeClass)
@@ -87,7 +87,7 @@ import PurgeModel
         return true
     }
 
-    /// No purge and no policy chooses the file from here on, though it counts as reclaimable if it did.
+    /// Takes the file away from purges and policies until `release`. A reclaimable file still counts as reclaimable.
     mutating func hold(_ node: Node) {
         policies.unlist(node)
         guard node.flags.contains(.reclaimable) else { return }
@@ -95,7 +95,7 @@ import PurgeModel
         accounts[of: node].hold(node.charged, as: node.purgeClass)
     }
 
-    /// The end of `hold`.
+    /// Ends a `hold`.
     mutating func release(_ node: Node) {
         guard node.flags.contains(.reclaimable) else { return policies.list(node) }
         noteReleased(node)

@@ -1,21 +1,20 @@
 import PurgeModel
 
-/// Files in the order of their creation, then of their paths, or in the opposite order, from which any can be removed.
+/// A heap of files ordered by creation and then by path, oldest or newest first, from which any file can be removed.
 final class CreationHeap: @unchecked Sendable {
-    // @unchecked: the vars are used only by functions that have been given the tree, as those of `Node` are.
+    // @unchecked: only functions that have been given the tree use the vars, as with `Node`.
     fileprivate let isNewestFirst: Bool
     private var heap = IndexedHeap<CreatedFile>()
     fileprivate var positions: [ObjectIdentifier: Int] = [:]
-    /// Charged blocks of all files in it.
+    /// Charged blocks of all files in the heap.
     private(set) var blocks: Int64 = 0
-    /// For which creation, and with which paths, the files at the top are in the order of their paths.
+    /// The creation time whose files are in path order at the top, and the path version for which they are.
     private var order: (creation: Instant, paths: UInt64)?
 
     init(isNewestFirst: Bool = false) { self.isNewestFirst = isNewestFirst }
 
     var isEmpty: Bool { heap.isEmpty }
     var count: Int { heap.members.count }
-    /// When the first file was created.
     var firstCreation: Instant? { heap.first?.creation }
 
     func contains(_ node: Node) -> Bool { positions[ObjectIdentifier(node)] != nil }
@@ -23,11 +22,11 @@ final class CreationHeap: @unchecked Sendable {
     func insert(_ node: Node) {
         guard !contains(node) else { return }
         blocks += node.blocks
-        // Unmanaged: the heap is part of the directory's index, which holds it, and it holds itself for its members.
+        // Unmanaged: the directory's index holds the heap, and the heap outlives its members.
         heap.insert(CreatedFile(node: .passUnretained(node), heap: .passUnretained(self)))
     }
 
-    /// Returns whether it was there.
+    /// Removes the file. Returns whether the heap contained it.
     @discardableResult
     func remove(_ node: Node) -> Bool {
         guard let position = positions.removeValue(forKey: ObjectIdentifier(node)) else { return false }
@@ -37,7 +36,7 @@ final class CreationHeap: @unchecked Sendable {
         return true
     }
 
-    /// Removes all of them; in no particular order.
+    /// Removes all files, and returns them in no particular order.
     @discardableResult
     func removeAll() -> [Node] {
         let nodes = heap.members.map { $0.node.takeUnretainedValue() }
@@ -45,7 +44,7 @@ final class CreationHeap: @unchecked Sendable {
         return nodes
     }
 
-    /// The first file. `paths` is a number that changes when paths have.
+    /// Returns the first file. `paths` is a version number that changes whenever a path does.
     func first(paths: UInt64) -> Node? {
         guard let creation = firstCreation else { return nil }
         if order?.creation != creation || order?.paths != paths {
@@ -56,11 +55,11 @@ final class CreationHeap: @unchecked Sendable {
     }
 }
 
-/// A file of a `CreationHeap`.
+/// A file in a `CreationHeap`.
 private struct CreatedFile: HeapMember, Sendable {
-    // Unmanaged: the tree holds the node for as long as it is here, since a node is removed from here first.
+    // Unmanaged: the tree holds the node, which leaves the heap before it leaves the tree.
     let node: Unmanaged<Node>
-    // Unmanaged: a member is only used by the heap that it is in.
+    // Unmanaged: only the heap that contains the member uses it.
     let heap: Unmanaged<CreationHeap>
 
     var creation: Instant { node._withUnsafeGuaranteedRef { $0.creation } }
@@ -68,20 +67,20 @@ private struct CreatedFile: HeapMember, Sendable {
     func goesBefore(_ other: CreatedFile) -> Bool {
         node._withUnsafeGuaranteedRef { mine in
             other.node._withUnsafeGuaranteedRef { theirs in
-                // Unmanaged: the heap that both are in.
+                // Unmanaged: this heap contains both members.
                 heap._withUnsafeGuaranteedRef { $0.isNewestFirst }
                     ? theirs.wasCreated(before: mine) : mine.wasCreated(before: theirs)
             }
         }
     }
     func note(index: Int) {
-        // Unmanaged: the same node and heap.
+        // Unmanaged: the heap calls this for its own members, whose nodes the tree holds.
         heap._withUnsafeGuaranteedRef { $0.positions[ObjectIdentifier(node.takeUnretainedValue())] = index }
     }
 }
 
 extension Node {
-    /// Whether it is older than another file, or equally old with a path that comes first.
+    /// Returns whether the file is older than `other`, or equally old with a path that precedes the path of `other`.
     func wasCreated(before other: Node) -> Bool {
         creation == other.creation ? pathPrecedes(other) : creation < other.creation
     }

@@ -8,7 +8,7 @@ public struct Dentry: Hashable, Sendable {
         self.name = name
     }
 
-    /// The node with this name.
+    /// The node that the entry refers to; nil if the directory has no such entry.
     var node: Node? { directory.part?.entries[name] }
 
     public static func == (a: Dentry, b: Dentry) -> Bool { a.directory === b.directory && a.name == b.name }

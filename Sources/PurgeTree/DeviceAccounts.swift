@@ -1,32 +1,32 @@
 import PurgeModel
 
-/// The device of a tree. Its ledgers change only with the files: nothing outside of PurgeTree sets them. `change` is for
-/// the settings and the state, and must leave them alone, which no type enforces.
+/// The device of a tree. Only PurgeTree changes its ledgers, together with the files. `change` serves the settings and the
+/// state, and must leave the ledgers alone, which no type enforces.
 public struct DeviceAccounts: Sendable {
     public internal(set) var device: Device { didSet { judged = nil } }
-    /// What the last change found, if nothing about the device has changed since the level was brought in line.
+    /// The result of the last `endChange` that judged the level; nil if the device has changed since.
     private var judged: EndOfChange?
-    /// What the journal tells of the numbers.
+    /// The curve of the device's numbers, whose points go to the journal.
     private var curve = StorageCurve()
 
     init(_ device: Device) { self.device = device }
 
-    /// The numbers in which a node counts.
+    /// The ledger in which a node counts.
     subscript(of node: Node) -> Ledger {
         get { device.ledgers[Int(node.container)] }
         _modify { yield &device.ledgers[Int(node.container)] }
     }
 
-    /// Carries out a change of the settings or the state, which leaves the ledgers alone.
+    /// Changes the settings or the state. `body` must leave the ledgers alone.
     public mutating func change<Value, Failure: Error>(
         _ body: (inout Device) throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        // A body that throws may have changed the device before, and then the property's observer is not called.
+        // A body that throws may have changed the device first, and the property's observer is not called then.
         defer { judged = nil }
         return try body(&device)
     }
 
-    /// At the end of each change the level is brought in line with free space, if that is known yet.
+    /// Brings the level in line with free space at the end of a change. `judging` is false until free space is known.
     public mutating func endChange(judging: Bool) -> EndOfChange {
         if let judged { return judged }
         let change = judging ? device.judgePressure() : nil
@@ -40,50 +40,50 @@ public struct DeviceAccounts: Sendable {
         return end
     }
 
-    /// Whether a write of this class finds so much room without a purge.
-    // Inlined, since for a call all of this would be copied.
+    /// Returns whether a write of this class finds `need` bytes without a purge.
+    // Inlined, because a call would copy the whole device.
     @inline(__always)
     public func hasRoom(for need: ByteCount, as class: WriteClass) -> Bool {
         guard need <= device.balance else { return false }
         return `class` == .important || need <= Capacity.opportunistic(on: device)
     }
 
-    /// A purge takes whole blocks of what the system and other apps can free.
+    /// Takes bytes of `others.purgeable` for a purge, in whole blocks.
     public mutating func takeFromOthers(_ bytes: ByteCount) { device.takeFromOthers(bytes) }
 
-    /// The purge that took them does not take place.
+    /// Returns bytes that were taken for a purge that does not take place.
     public mutating func returnToOthers(_ bytes: ByteCount) { device.returnToOthers(bytes) }
 
     public mutating func notePurged(files: Int64 = 0, bytes: ByteCount) {
         device.notePurged(files: files, bytes: bytes)
     }
 
-    /// A write was refused that needs so much room, or can use a part of it.
+    /// Records a refused write that needs `need` bytes, or that can also use a part of them.
     public mutating func noteRefused(_ need: ByteCount, takesPart: Bool) {
         device.noteRefused()
         device.reclaiming.noteRefused(need, takesPart: takesPart, on: device)
     }
     public mutating func beginReclaiming() { device.reclaiming.begin(on: device) }
     public mutating func clearCaches(since moment: Instant?) { device.reclaiming.clearCaches(since: moment) }
-    /// Nothing is left that may go, so writes that were refused before are given up.
+    /// Drops the requests of refused writes, because nothing is left that may be purged for them.
     public mutating func giveUpReclaiming() { device.reclaiming = Reclaiming() }
     public mutating func noteProtectionDenied() { device.noteProtectionDenied() }
 }
 
-/// What the end of a change finds on the device.
+/// The state of the device at the end of a change.
 public struct EndOfChange: Sendable {
-    /// What `Device.judgePressure` has returned.
+    /// The result of `Device.judgePressure`.
     public var levelChange: LevelChange?
     public var levelChanges: UInt64
-    /// There is enough free space, and nothing else calls for purging in the background.
+    /// Whether free space is sufficient and nothing else requests a background purge.
     public var isCalm: Bool
-    /// The numbers have changed so much that their curve is to have a point.
+    /// Whether the numbers have changed enough for another point on their curve.
     public var isPointDue: Bool
 }
 
-// The numbers along the time.
+// The numbers over time.
 extension DeviceAccounts {
-    // For a call with the device, all of that would be copied.
+    // Inlined, because a call with the device as argument would copy all of it.
     @inline(__always)
     private var numbers: StorageCurve.Numbers {
         StorageCurve.Numbers(
@@ -91,25 +91,25 @@ extension DeviceAccounts {
             ledgers: device.ledgers)
     }
 
-    /// Adds a point to the curve if anything was used since the last one that differs from it by `difference`.
+    /// Adds a point to the curve if the numbers differ from the last one by at least `difference`, or did so in between.
     public mutating func notePoint(at simulated: Instant, real: Instant, difference: ByteCount = ByteCount(1)) {
         if device.journal.recordsEvents {
             curve.note(numbers, at: simulated, real: real, difference: difference)
         }
     }
 
-    /// The points since the last call.
+    /// Takes the points added since the last call.
     public mutating func takePoints() -> [StorageCurve.Point] { curve.take() }
 }
 
-// Bytes of chosen files that belong to no file until a call has enough of them.
+// Bytes of chosen files, which are set aside until a call has gathered enough of them.
 extension DeviceAccounts {
-    /// Sets bytes aside for a call that needs room in this container. The files that had them have been chosen.
+    /// Sets aside the bytes of chosen files for a call that needs room in this container.
     public mutating func setAside(_ bytes: ByteCount, in container: UInt8) {
         device.ledgers[Int(container)].setAside(bytes)
     }
 
-    /// The call takes the bytes, or the files that had them are reinstated.
+    /// Ends the setting aside of bytes, because the call takes them or their files are reinstated.
     public mutating func returnSetAside(_ bytes: ByteCount, in container: UInt8) {
         device.ledgers[Int(container)].returnSetAside(bytes)
     }

@@ -1,11 +1,11 @@
-/// A member of an `IndexedHeap`, which knows its position.
+/// A member of an `IndexedHeap` that knows its own index.
 protocol HeapMember {
     func goesBefore(_ other: Self) -> Bool
-    /// Called whenever the member's position has changed.
+    /// Records the member's index. The heap calls it after every change of that index.
     func note(index: Int)
 }
 
-/// A binary heap from which any member can be removed, since each knows its position.
+/// A binary heap from which any member can be removed, because each knows its index.
 struct IndexedHeap<Member: HeapMember & Sendable>: Sendable {
     private(set) var members: [Member] = []
 
@@ -31,7 +31,7 @@ struct IndexedHeap<Member: HeapMember & Sendable>: Sendable {
         }
     }
 
-    /// Reorders members that are together at the top and whose order may have changed.
+    /// Restores the order among the members that satisfy `isAtTop`, which must be connected at the top of the heap.
     mutating func reorderTop(where isAtTop: (Member) -> Bool) {
         var found: [Int] = []
         var open = [0]

@@ -1,20 +1,20 @@
-/// The references that the kernel holds to nodes of the tree, which it has looked up and not forgotten yet.
+/// The references that the kernel holds to nodes of the tree: look-ups that it has not forgotten yet.
 public struct KernelReferences: Sendable {
-    /// How many nodes it holds references to.
+    /// Number of nodes that the kernel references.
     public private(set) var nodes = 0
-    /// How many references it has returned without having had them.
+    /// Number of requests to forget more references than the kernel held.
     public private(set) var overdrawn = 0
 
-    /// One more. Returns whether it is the first one of the node.
+    /// Adds a reference. Returns whether it is the node's first.
     public mutating func grant(_ node: Node) -> Bool {
         let isFirst = node.lookups == 0
         if isFirst { nodes += 1 }
-        // A node that has reached the end of the count stays for good.
+        // The count saturates, and such a node is never forgotten.
         if node.lookups < .max { node.lookups += 1 }
         return isFirst
     }
 
-    /// The kernel has dropped `count`. Returns whether it has none left.
+    /// Drops `count` references. Returns true if that released the last one.
     public mutating func forget(_ node: Node, count: UInt64) -> Bool {
         guard count <= node.lookups else {
             overdrawn += 1

@@ -1,11 +1,11 @@
 import Glibc
 
-/// The name of a directory entry: any bytes but zero, stored with a zero at the end.
+/// The name of a directory entry: any bytes except zero, stored with a terminating zero.
 public struct Name: Hashable, Sendable {
     @usableFromInline let bytes: [CChar]
     /// NAME_MAX, which every store's file system accepts.
     public static let maximumLength = 255
-    /// Without the zero.
+    /// Length in bytes, without the terminating zero.
     public var length: Int { bytes.count - 1 }
 
     public init(_ name: UnsafePointer<CChar>) {
@@ -18,7 +18,7 @@ public struct Name: Hashable, Sendable {
         bytes = text.withUTF8Buffer { $0.map { CChar(bitPattern: $0) } } + [0]
     }
 
-    // The methods of [CChar] work byte by byte.
+    // Uses memcmp, because the methods of [CChar] compare element by element.
     public static func == (left: Name, right: Name) -> Bool {
         left.bytes.withUnsafeBytes { left in
             right.bytes.withUnsafeBytes { right in
@@ -29,7 +29,7 @@ public struct Name: Hashable, Sendable {
         }
     }
 
-    /// Whether it comes first when paths are compared byte by byte. If the path goes on, the name is a
+    /// Returns whether the name precedes `other` when paths are compared byte by byte. If the path goes on, the name is a
     /// directory's and a slash follows it; no name contains a slash or a zero.
     public func precedes(_ other: Name, goesOn: Bool = false, otherGoesOn: Bool = false) -> Bool {
         bytes.withUnsafeBytes { mine in
@@ -49,11 +49,11 @@ public struct Name: Hashable, Sendable {
 
     public func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
-    /// Specialized at each use, because every access to the store goes through it.
+    /// Calls `body` with the name as a C string. Specialized at each use, because every access to the store goes through it.
     @inlinable public func withCName<Result, Failure: Error>(
         _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // An array of CChar with a zero at its end is a C string.
+        // A zero-terminated array of CChar is a C string.
         try body(bytes)
     }
 
@@ -63,14 +63,14 @@ public struct Name: Hashable, Sendable {
         }
     }
 
-    /// Without the zero.
+    /// The bytes without the terminating zero.
     public var utf8: some Sequence<UInt8> { bytes.dropLast().lazy.map { UInt8(bitPattern: $0) } }
 
-    /// Without the zero.
+    /// Appends the bytes without the terminating zero.
     public func append(to text: inout [UInt8]) {
         bytes.withUnsafeBytes { text.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0.dropLast())) }
     }
 
-    /// Bytes that are not UTF-8 become U+FFFD.
+    /// The name as text, with U+FFFD for bytes that are not UTF-8.
     public var text: String { String(decoding: utf8.map { $0 }, as: UTF8.self) }
 }

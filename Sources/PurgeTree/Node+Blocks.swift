@@ -1,6 +1,6 @@
 import PurgeModel
 
-// Which blocks of a file are charged: see `NodeState`.
+// Charged blocks of a file; `NodeState` documents these members.
 extension Node {
     var isDense: Bool { part?.extents == nil }
     var extents: ExtentSet? { part?.extents }

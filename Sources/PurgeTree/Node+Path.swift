@@ -1,7 +1,7 @@
 import Glibc
 
 extension Node {
-    /// Path in the container, without a leading slash.
+    /// Returns the path in the container, without a leading slash.
     func path() -> [Name] {
         var names: [Name] = []
         var node = self
@@ -19,7 +19,7 @@ extension Node {
         return depth
     }
 
-    /// Whether its path, byte by byte, comes before the path of another node of the tree.
+    /// Returns whether the node's path precedes the path of `other`, compared byte by byte.
     func pathPrecedes(_ other: Node) -> Bool {
         var (mine, theirs) = (self, other)
         let (depth, otherDepth) = (depth, other.depth)

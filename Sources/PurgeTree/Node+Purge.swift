@@ -1,39 +1,39 @@
 import PurgeModel
 
 extension Node {
-    /// Another call or purge is working on it now.
+    /// Whether another call or a purge is working on the node.
     var isBusy: Bool { holds > 0 || isGoing }
 
-    /// Whether a purge empties it, and it keeps its name.
+    /// Whether a purge truncates the file instead of removing its name.
     var leavesTombstone: Bool { isRegular && standing.leavesTombstone }
 
-    /// Whether a purge has chosen it, and is to empty it.
+    /// Whether a purge has chosen the file and is about to truncate it.
     var isEmptiedByPurge: Bool { isGoing && holds > 0 }
 
-    /// Whether a purge with this aim may take it.
+    /// Judges whether a purge with this aim may take the node.
     func verdict(for aim: PurgeAim) -> PurgeVerdict { PurgeRule.verdict(on: purgeFacts, for: aim) }
 
-    /// What its bytes count as while they are reclaimable.
+    /// The class in which the file's bytes count while they are reclaimable.
     var purgeClass: PurgeClass {
         PurgeClass(tier: standing.tier, mark: standing.mark, isAged: isAged)
     }
 
-    /// When a purge takes it, if one may; nil if it is not purgeable.
+    /// The file's rank in the order of purging; nil if it is not purgeable.
     var purgeRank: PurgeRank? {
         PurgeRank.of(
             tier: standing.tier, effectiveMark: standing.mark, breach: flags.policy.breach, isAged: isAged)
     }
 
-    /// See `NodeFlags.aged`; of a directory the same bit is another flag.
+    /// See `NodeFlags.aged`. On a directory, the same bit is `grouped`.
     private var isAged: Bool { isRegular && flags.contains(.aged) }
 
-    /// Whether it is purged with others as one, if it is purged.
+    /// Whether the file belongs to a group, and so is purged together with others.
     var isInGroup: Bool {
         guard let parent, parent.flags.contains(.grouped) else { return false }
         return isRegular && !hasSeveralNames && !flags.contains(.linkedOutside)
     }
 
-    /// The facts on which the rule of purging depends.
+    /// The facts from which `PurgeRule` judges the node.
     var purgeFacts: PurgeFacts {
         var facts = PurgeFacts(kind: factsKind, tier: standing.tier, mark: standing.mark, blocks: blocks)
         facts.breach = flags.policy.breach

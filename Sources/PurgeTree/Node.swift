@@ -1,56 +1,56 @@
 import PurgeModel
 import Synchronization
 
-/// What kind of entry a node is; control entries are not in the store.
+/// The kind of an entry. Control entries are not in the store.
 public enum NodeKind: UInt8, Sendable {
     case regular, directory, symbolicLink, special
     case controlDirectory, controlFile
 }
 
-/// One inode of a tree: what is known about it without asking the store.
+/// One inode of a tree, with everything that is known about it without asking the store.
 ///
-/// Its constants are public. Everything that changes is internal to PurgeTree, where only the functions of `Tree` change it;
-/// other modules reach it through a tree, as `tree[node]` (`NodeState`). There is one node for each entry of the store, so
-/// its size determines the memory for each file.
-// @unchecked: each `var` is read and changed only by functions that have been given the node's tree, or a part of it. A tree
-// cannot be copied, and its owner keeps it inside a lock. Until a node is inserted, only the thread that made it knows it.
+/// Its constants are public. Its mutable properties are internal to PurgeTree, where only the functions of `Tree` change
+/// them; other modules reach them through a tree, as `tree[node]` (`NodeState`). Each entry of the store has a node, so the
+/// size of this class determines the memory per file.
+// @unchecked: only functions that have been given the node's tree, or a part of it, read and change each `var`. A tree cannot
+// be copied, and its owner keeps it inside a lock. Until a node is inserted, only the thread that made it knows it.
 public final class Node: @unchecked Sendable {
-    /// Nodes of all trees of this process, for the census.
+    /// Number of nodes in all trees of this process, for the census.
     public static let alive = Atomic<Int>(0)
 
     public let inode: UInt64
-    /// The kind, and `isOnOtherDevice` in the highest bit: one byte, because each node has it.
+    /// The kind, with `isOnOtherDevice` in the highest bit. One byte, because every node has it.
     private let form: UInt8
-    /// Its position among the roots of the tree, and the position of its ledger among the device's.
+    /// Index of the container's root in the tree, and of its ledger in the device.
     @usableFromInline var container: UInt8 = 0
     @usableFromInline var flags: NodeFlags = []
     @usableFromInline var standing = Standing()
-    /// The value of isPurgeable of the node itself.
+    /// The node's own value of isPurgeable.
     var ownMark = PackedMark()
-    /// How many operations are changing its names or attributes now.
+    /// Number of operations that are changing the node's names or attributes.
     @usableFromInline var holds: UInt16 = 0
-    /// How many descriptors and mappings are open.
+    /// Number of open descriptors and mappings.
     @usableFromInline var opens: UInt32 = 0
-    /// How many references the kernel holds.
+    /// Number of references that the kernel holds.
     @usableFromInline var lookups: UInt32 = 0
-    /// The node's position among its directory's victims, or -1.
+    /// Index among the victims of the node's directory, or -1.
     var heapIndex: Int32 = -1
-    /// Distinguishes the file from a later one with the same inode number; 0 if that is not known.
+    /// Distinguishes the file from a later one with the same inode number; 0 if unknown.
     public let birthMark: UInt32
-    /// The directory of the first name, nil once the last name is gone (and for the root).
+    /// The directory of the first name; nil for a root, and once the last name is gone.
     @usableFromInline var parent: Node?
     @usableFromInline var name: Name
-    /// Charged 4 KiB blocks, of a regular file.
+    /// Charged 4 KiB blocks of a regular file.
     @usableFromInline var blocks: Int64 = 0
     @usableFromInline var lastUse = Instant.distantPast
-    /// When the file was made, by the device's clock.
+    /// Creation time of the file by the device's clock.
     @usableFromInline var creation = Instant.distantPast
-    /// What the volume keeps about the node for its I/O. The tree never looks at it; most nodes have none.
+    /// State that the volume keeps for I/O on the node. The tree never looks at it; most nodes have none.
     @usableFromInline var attachment: AnyObject?
-    /// What only some nodes have: entries of a directory, holes, further names.
+    /// Data that only some nodes have: entries of a directory, holes, further names.
     var part: NodePart?
 
-    /// A node that is in no tree yet.
+    /// Creates a node that is not in a tree yet.
     public init(inode: UInt64, kind: NodeKind, name: Name, birthMark: UInt32 = 0, isOnOtherDevice: Bool = false) {
         self.inode = inode
         form = kind.rawValue | (isOnOtherDevice ? Self.otherDevice : 0)
@@ -62,7 +62,7 @@ public final class Node: @unchecked Sendable {
     deinit { Self.alive.subtract(1, ordering: .relaxed) }
 }
 
-// What never changes.
+// Constant properties.
 extension Node {
     private static var otherDevice: UInt8 { 0x80 }
 
@@ -70,58 +70,57 @@ extension Node {
     public var isDirectory: Bool { form & ~Self.otherDevice == NodeKind.directory.rawValue }
     public var isRegular: Bool { form & ~Self.otherDevice == NodeKind.regular.rawValue }
     public var isControl: Bool { kind == .controlDirectory || kind == .controlFile }
-    /// Whether it is on another device than the container.
+    /// Whether the entry is on another device than the container.
     public var isOnOtherDevice: Bool { form & Self.otherDevice != 0 }
 
-    /// The nodeid under which the kernel knows it; the root's is 1.
-    // Unmanaged: no reference is taken, only the address is read.
+    /// The nodeid by which the kernel knows the node, except for the root, whose nodeid is 1.
+    // Unmanaged: takes no reference and only reads the address.
     public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 }
 
-/// The parts of a node that most nodes do not have.
+/// Data that most nodes do not have.
 final class NodePart {
-    /// Of a directory.
     var entries: [Name: Node] = [:]
-    /// For a directory: the victims in it, by rank.
+    /// Victims in a directory, by rank.
     var victims: [VictimList] = []
-    /// Of a directory that has one.
+    /// A directory's own policy.
     var policy: PolicyIndex?
-    /// Of a directory: the policy of the files in it.
+    /// The policy to which files in a directory belong.
     var nearestPolicy: PolicyIndex?
-    /// Of a directory.
+    /// A directory's own values of purgeGroup and purgeTombstone.
     var behaviour = PurgeBehaviour()
-    /// Of a directory: see `Node.nearestGroup`. Unowned, because it may be the directory itself; it is above it otherwise.
+    /// See `Node.nearestGroup`. Unowned, because the group is this directory or one above it.
     unowned var nearestGroup: Node?
-    /// Of a directory that is purged as one: what is ordered as one.
+    /// Units of a directory that is a group.
     var units: [VictimUnit] = []
-    /// For a file with holes, or with blocks past its end: the blocks that are charged.
+    /// Charged blocks of a file with holes, or with blocks past its end.
     var extents: ExtentSet?
-    /// For a file with several names: all of them.
+    /// All names of a hard-linked file.
     var names: NodeNames?
 }
 
 extension Node {
-    /// The last name of a file or directory is gone.
+    /// Whether the last name of the file or directory is gone.
     var isUnlinked: Bool { flags.contains(.unlinked) }
-    /// A purge has chosen it, or `hold` says that a name of it is about to go.
+    /// Whether a purge has chosen the node, or `hold` says that one of its names is about to go.
     var isGoing: Bool { flags.contains(.purging) }
     var charged: ByteCount { ByteCount(blocks: blocks) }
     var age: PurgeAge { PurgeAge(lastUse: lastUse, charged: charged) }
     var hasSeveralNames: Bool { part?.names != nil }
-    /// How many names it has, at least one.
+    /// Number of names, at least one.
     var nameCount: Int { part?.names?.count ?? 1 }
-    /// Its own protection class.
+    /// The node's own protection class.
     var protection: FileProtection? { flags.protection }
-    /// It is open, or being changed.
+    /// Whether the node is open or being changed.
     var isInUse: Bool { opens > 0 || holds > 0 }
 
-    /// Of a directory.
+    /// Entries of a directory; empty for any other node.
     var entries: [Name: Node] { part?.entries ?? [:] }
     func entry(named name: Name) -> Node? { part?.entries[name] }
-    /// Its own values.
+    /// A directory's own values of purgeGroup and purgeTombstone.
     var behaviour: PurgeBehaviour { part?.behaviour ?? PurgeBehaviour() }
 
-    /// Made when it is first needed.
+    /// The node's `NodePart`, created on first use.
     var ensuredPart: NodePart {
         if let part { return part }
         let new = NodePart()

@@ -1,32 +1,33 @@
 import PurgeModel
 
-/// Properties of a node. The highest three bits are its own protection class.
+/// Flags of a node. The highest three bits hold its own protection class.
 public struct NodeFlags: OptionSet, Sendable {
     public var rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The last name is gone.
     public static var unlinked: NodeFlags { NodeFlags(rawValue: 1) }
-    /// A purge has chosen it; its name is about to be removed.
+    /// A purge has chosen the node, or one of its names is about to be removed.
     public static var purging: NodeFlags { NodeFlags(rawValue: 2) }
-    /// It could not be removed from the store, and is not offered for purging again in this mount.
+    /// A purge could not remove the file from the store. This mount does not try to purge it again.
     public static var stuck: NodeFlags { NodeFlags(rawValue: 4) }
     /// `lastUse` has changed since it was last written to the journal.
     public static var useUnsaved: NodeFlags { NodeFlags(rawValue: 8) }
-    /// It has isExcludedFromBackup itself.
+    /// The entry itself has isExcludedFromBackup.
     public static var ownExclusion: NodeFlags { NodeFlags(rawValue: 16) }
-    /// Of a file: it is reclaimable, in `tmp`, and not used for `PurgeRule.temporaryAge`, as far as the tree has been told the time.
+    /// On a file: it is reclaimable, in `tmp`, and was not used for `PurgeRule.temporaryAge` as of the time last told to the
+    /// tree.
     public static var aged: NodeFlags { NodeFlags(rawValue: 32) }
-    /// Of a directory: the files in it are purged as one with others. Files have `aged` in the same bit.
+    /// On a directory: its files are purged in a group. Files use the same bit for `aged`.
     public static var grouped: NodeFlags { NodeFlags(rawValue: 32) }
-    /// The kernel must drop its pages at the next open: the file may have been changed behind its
-    /// cache, or the next read must reach the backing file.
+    /// The kernel must drop the file's pages at the next open: the file may have changed behind its cache, or the next read
+    /// must reach the backing file.
     public static var cacheIsStale: NodeFlags { NodeFlags(rawValue: 64) }
-    /// Its blocks are in the ledger's numbers.
+    /// The ledger includes the file's blocks.
     public static var counted: NodeFlags { NodeFlags(rawValue: 128) }
-    /// Its blocks are in the number of reclaimable bytes.
+    /// The reclaimable bytes include the file's blocks.
     public static var reclaimable: NodeFlags { NodeFlags(rawValue: 256) }
-    /// It has a name outside the container, so purging it would free nothing.
+    /// The file has a name outside the container, so purging it would free nothing.
     public static var linkedOutside: NodeFlags { NodeFlags(rawValue: 512) }
 
     public mutating func set(_ flag: NodeFlags, to value: Bool) {
@@ -34,11 +35,11 @@ public struct NodeFlags: OptionSet, Sendable {
     }
 }
 
-/// What a directory policy makes of a file.
+/// A file's standing under a directory policy.
 public enum PolicyStanding: UInt16, Sendable {
-    /// No policy is above it.
+    /// No policy applies.
     case none
-    /// It belongs to a policy and is not over it. Of a directory: there is a policy above its entries.
+    /// The file belongs to a policy and is not over it. On a directory: a policy applies to its entries.
     case under
     case overAge, overSize
 
@@ -60,12 +61,12 @@ public enum PolicyStanding: UInt16, Sendable {
     }
 }
 
-// What a policy makes of it, in two bits.
+// The standing under a policy, in two bits.
 extension NodeFlags {
     private static var policyShift: UInt16 { 11 }
     private static var policyBits: UInt16 { 3 << policyShift }
 
-    /// Whether it belongs to a policy; of a directory, whether its entries may.
+    /// Whether the file belongs to a policy. On a directory: whether its entries may.
     public var isUnderPolicy: Bool { rawValue & Self.policyBits != 0 }
 
     public var policy: PolicyStanding {

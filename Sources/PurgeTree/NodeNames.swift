@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// The properties that a file gets from one of its names.
+/// Properties that a file gets from one of its names.
 public struct NamePlace: Equatable {
     public var tier: Tier
     public var isExcluded: Bool
@@ -11,8 +11,8 @@ public struct NamePlace: Equatable {
     }
 }
 
-/// The names of a file that has several, counted by the properties that they give it, so that adding, removing or
-/// moving one costs the same however many there are.
+/// The names of a hard-linked file. It counts the names by their properties, so adding, removing or moving one costs the same
+/// however many there are.
 public struct NodeNames {
     private var places: [Dentry: NamePlace] = [:]
     private var temporary = 0
@@ -26,7 +26,7 @@ public struct NodeNames {
     public var any: Dentry? { places.first?.key }
     /// The most durable tier of any name.
     public var tier: Tier { persistent > 0 ? .persistent : caches > 0 ? .caches : .temporary }
-    /// Whether each name is in an excluded place.
+    /// Whether every name is in an excluded place.
     public var isExcluded: Bool { excluded == places.count }
 
     public mutating func set(_ dentry: Dentry, to place: NamePlace) {

@@ -1,22 +1,22 @@
 import PurgeModel
 
-/// Directories whose entries are still to be brought in line with them, because their standing, their policy or their group
-/// has changed.
+/// Directories whose entries are pending an update, because the directory's standing, policy or group has changed.
 ///
-/// Until an entry is visited it counts, and may be purged, as before. A directory that differs from what follows from the
-/// one above it is an entry of a directory in here that has not been visited since. So once this is empty, everything
-/// follows from names and attributes.
+/// Until an entry is visited, it counts and may be purged as before. A directory that is out of line with the one above it is
+/// always a pending entry of a directory in this queue. So once the queue is empty, everything follows from names and
+/// attributes.
 struct Placement: Sendable {
-    /// How many entries are visited at a time.
+    /// Number of entries that are visited at a time.
     var step = 1000
     private var folders: [Node] = []
     private var visit: FolderVisit?
-    /// Directories that have been removed meanwhile. Files elsewhere may still be in their groups.
+    /// Directories that were removed in the meantime. Files elsewhere may still be in their groups.
     private var removed: [Node] = []
 
     var isDone: Bool { visit == nil && folders.isEmpty }
 
-    /// A directory gets what follows from the one above it. If anything has changed, its entries are still to be visited.
+    /// Updates the standing and the group of a directory from the one above it. Queues its entries for a visit if either of
+    /// these, or its policy, has changed.
     mutating func review(_ directory: Node) {
         let (standing, group) = (directory.standingByNames, directory.groupByNames)
         guard
@@ -29,14 +29,14 @@ struct Placement: Sendable {
         folders.append(directory)
     }
 
-    /// A directory, which has no entries, has been removed.
+    /// Records the removal of a directory, which has no entries.
     mutating func noteRemoved(_ directory: Node) {
         directory.nearestPolicy = nil
         directory.nearestGroup = nil
         if isDone { directory.part?.units = [] } else { removed.append(directory) }
     }
 
-    /// Visits the next entries.
+    /// Visits the next entries, about `step` of them.
     mutating func proceed(_ files: inout CountedFiles) {
         if isDone { return }
         var left = step
@@ -77,7 +77,7 @@ struct Placement: Sendable {
         self.visit = FolderVisit(visit.directory, changesPolicy: true)
     }
 
-    /// A file that has been moved elsewhere meanwhile has left the policy already.
+    /// Removes a file from its policy. A file that was moved elsewhere in the meantime has left it already.
     private func leavePolicy(_ node: Node, of visit: FolderVisit, _ files: inout CountedFiles) {
         guard node.isRegular, node.parent === visit.directory else { return }
         let breach = node.flags.policy.breach
@@ -89,7 +89,7 @@ struct Placement: Sendable {
         if node.isDirectory { return review(node) }
         if node.hasSeveralNames {
             let dentry = Dentry(directory: visit.directory, name: name)
-            // It may have lost this name meanwhile.
+            // The file may have lost this name in the meantime.
             if dentry.node === node { node.countName(dentry) }
         }
         if visit.changesPolicy, node.flags.contains(.counted) { files.policies.join(node) }
@@ -98,17 +98,17 @@ struct Placement: Sendable {
     }
 }
 
-/// A directory whose entries are being visited.
+/// A visit of the entries of one directory.
 private struct FolderVisit: Sendable {
     let directory: Node
-    /// As they were at the beginning. Later ones have got what the directory has by then.
+    /// The entries at the beginning of the visit. Later ones already got the directory's new values.
     private let entries: [Name: Node]
     private var index: Dictionary<Name, Node>.Index
-    /// Its files leave the policy that they were under. After that they are all visited once more.
+    /// Whether the files leave their old policy. All of them are then visited once more.
     let leavesPolicy: Bool
-    /// Its files come under another policy, or under none.
+    /// Whether the files come under another policy, or under none.
     let changesPolicy: Bool
-    /// Victims in it are in another group, or in none.
+    /// Whether the visit moves victims to another group, or to none.
     let changesGroup: Bool
 
     init(_ directory: Node, leavesPolicy: Bool = false, changesPolicy: Bool) {

@@ -1,62 +1,63 @@
 import PurgeModel
 
-/// A directory with a policy, and the files that belong to it: those below it with one name, and no other directory
-/// with a policy in between.
+/// A directory with a policy, and the files that belong to the policy: files below the directory that have one name, and no
+/// nearer directory with a policy.
 public final class PolicyIndex: @unchecked Sendable {
-    // @unchecked: the vars are used only by functions that have been given the tree, as those of `Node` are.
+    // @unchecked: only functions that have been given the tree use the vars, as with `Node`.
     public let directory: Node
     private(set) var policy: DirectoryPolicy
-    /// Charged blocks of all files that belong to it.
+    /// Charged blocks of all files that belong to the policy.
     private(set) var blocks: Int64 = 0
     private(set) var files: Int64 = 0
-    /// The files that the policy may take now. Those in `old` have reached the age; those in `excess` are the oldest of
-    /// the others, and over the size; the rest is in `young`.
+    /// The files that the policy may take now. In `old` are files that have reached the age, in `excess` the oldest of the
+    /// others, which are over the size, and in `young` the rest.
     let old = CreationHeap()
     let excess = CreationHeap()
     let young = CreationHeap()
-    /// The files of `excess`, the newest first.
+    /// The files of `excess`, newest first.
     private let newestExcess = CreationHeap(isNewestFirst: true)
-    /// The limit has been reached, and use has not gone back to half of it since.
+    /// Whether use has reached the limit and has not gone back to half of it since.
     private(set) var isOver = false
-    /// A write has reached the limit, or a check has found it reached.
+    /// Whether a write has reached the limit, or a check has found it reached.
     private(set) var isTriggered = false
-    /// It was triggered, and use is still at the limit, but no file can go: it goes on when one that it has skipped is released.
+    /// Whether the policy was triggered and use is still at the limit, but no file can go. The policy resumes when a skipped
+    /// file is released.
     private var isExhausted = false
-    /// Blocks have been written since the last review; a file that it has skipped is no longer in use.
+    /// Whether blocks have been written, and whether a skipped file has been released, since the last review.
     private var (wasWritten, wasReleased) = (false, false)
-    /// The files that have come from elsewhere since the last review. They do not set it off.
+    /// Files that have come from elsewhere since the last review. Their release does not trigger the policy.
     private var arrivals: Set<ObjectIdentifier> = []
-    /// Files that had reached the age at this moment go.
+    /// Time of the last check. Files that had reached the age by then go.
     private var checked: Instant?
-    /// Whether `PolicySet` has it in its list of that name.
+    /// State in the `PolicySet`: listed in `changed`, listed in `unsettled`, counted as pending, listed in `pending`.
     var (isChanged, isUnsettled, isPending, isListedPending) = (false, false, false, false)
-    /// It has been checked, and has not been without a victim since.
+    /// Whether the policy has been checked and has had a victim ever since.
     var isAwaited = false
-    /// The directory has another policy, or none.
+    /// Whether the directory now has another policy, or none.
     var isRemoved = false
-    /// Its position in the heap of `PolicySet`, or -1.
+    /// Index in the heap of `PolicySet`, or -1.
     var dueIndex = -1
 
     init(directory: Node, policy: DirectoryPolicy) { (self.directory, self.policy) = (directory, policy) }
 
     var used: ByteCount { ByteCount(blocks: blocks) }
 
-    /// When the next file reaches the age; nil if none will.
+    /// The time at which the next file reaches the age; nil if none will.
     var nextDue: Instant? {
         let creations = [excess.firstCreation, young.firstCreation].compactMap { $0 }
         return creations.min().flatMap { policy.due(created: $0) }
     }
 
-    /// How many blocks the files in `excess` must have at least.
+    /// Least number of blocks that the files in `excess` must have.
     private var wantedExcess: Int64 { isOver ? max(0, policy.excess(of: used).blocks - old.blocks) : 0 }
 
-    /// How many files have another rank because of the policy.
+    /// Number of files whose rank the policy changes.
     var filesOver: Int { old.count + excess.count }
 
-    /// Whether `excess` may not have the right files.
+    /// Whether `excess` may hold the wrong files.
     var mayBeUnsettled: Bool { isOver || !excess.isEmpty }
 
-    /// Moves a file into `excess` or out of it; nil once it has the oldest files, as many as must go and no more.
+    /// Moves a file into or out of `excess`. Returns nil once `excess` has the oldest files, as many as must go and no more.
     func moveExcess(paths: UInt64) -> (node: Node, breach: PolicyBreach?)? {
         let (newest, wanted) = (newestExcess.first(paths: paths), wantedExcess)
         if wanted > 0, let next = young.first(paths: paths),
@@ -77,41 +78,41 @@ public final class PolicyIndex: @unchecked Sendable {
         newestExcess.insert(node)
     }
 
-    /// Returns whether it was there.
+    /// Removes a file from `excess`. Returns whether it was there.
     @discardableResult
     func removeExcess(_ node: Node) -> Bool { newestExcess.remove(node) && excess.remove(node) }
 
     private var hasNone: Bool { young.isEmpty && excess.isEmpty && old.isEmpty }
 
-    /// Whether the policy takes a file now.
+    /// Whether the policy has a file to take now.
     var wantsVictim: Bool { isTriggered && !hasNone || hasCheckedVictim }
-    /// The same for a file that had reached the age at the last check.
+    /// Whether the policy has a file to take that had reached the age at the last check.
     var hasCheckedVictim: Bool {
         guard let checked, let first = old.firstCreation, let due = policy.due(created: first) else { return false }
         return due <= checked
     }
 
-    /// More files and blocks, or fewer.
+    /// Adds to the numbers of blocks and files; both may be negative.
     func add(_ more: Int64, files count: Int64, isWrite: Bool) {
         blocks += more
         files += count
         if isWrite { wasWritten = true }
     }
 
-    /// Whether it may take the file now.
+    /// Returns whether the policy may take the file now.
     func lists(_ node: Node) -> Bool { young.contains(node) || excess.contains(node) || old.contains(node) }
 
-    /// A file has come from elsewhere.
+    /// Records that a file has come from elsewhere.
     func noteArrival(_ node: Node) {
         if isExhausted { arrivals.insert(ObjectIdentifier(node)) }
     }
 
-    /// A file is no longer in use.
+    /// Records that a file is no longer in use.
     func noteRelease(_ node: Node) {
         if isExhausted, !arrivals.contains(ObjectIdentifier(node)) { wasReleased = true }
     }
 
-    /// It begins anew with another policy. Returns the files that may be over it no longer.
+    /// Restarts with another policy. Returns the files that may no longer be over it.
     func restart(with policy: DirectoryPolicy) -> [Node] {
         self.policy = policy
         (isOver, isTriggered, isExhausted, wasWritten, checked) = (false, false, false, false, nil)
@@ -121,13 +122,13 @@ public final class PolicyIndex: @unchecked Sendable {
         return nodes
     }
 
-    /// Sets the policy off: files that have reached the age by `now` go, and the oldest if the limit has been reached.
+    /// Triggers the policy: files that have reached the age by `now` go, and the oldest files if the limit has been reached.
     func check(at now: Instant) {
         checked = now
         wasWritten = true
     }
 
-    /// Brings its state in line with its use and its files, at the end of a change.
+    /// Updates the state from the use and the files, at the end of a change.
     func review() {
         let isReached = policy.isReached(by: used)
         if isReached {
@@ -143,7 +144,7 @@ public final class PolicyIndex: @unchecked Sendable {
     }
 }
 
-/// A directory in the order of the moments at which its next file reaches the age.
+/// A policy in the order of the times at which its next file reaches the age.
 struct DuePolicy: HeapMember, Sendable {
     let due: Instant
     let index: PolicyIndex

@@ -1,39 +1,39 @@
 import PurgeModel
 
-/// The directories with a policy. It knows the time as far as it has been told.
+/// The directories with a policy. The set reads no clock: `now` is the time it was last told.
 public struct PolicySet: Sendable {
     public private(set) var now = Instant.distantPast
     private var byDirectory: [ObjectIdentifier: PolicyIndex] = [:]
-    /// By the moment at which their next file reaches the age.
+    /// Policies by the time at which their next file reaches the age.
     private var dues = IndexedHeap<DuePolicy>()
-    /// Those in which something has changed since `settle`.
+    /// Policies in which something has changed since the last `settle`.
     private var changed: [PolicyIndex] = []
-    /// Those whose files over the size may have changed.
+    /// Policies whose files over the size may have changed.
     private var unsettled: [PolicyIndex] = []
-    /// Those that take files now, and some that did.
+    /// Policies that take files now, and some that have finished.
     private var pending: [PolicyIndex] = []
     private var pendingIsInOrder = true
     private var pendingCount = 0
     private var awaitedCount = 0
-    /// Incremented when paths have changed.
+    /// Incremented whenever a path changes.
     private var paths: UInt64 = 0
-    /// The last file that has left a policy, and that policy: a rename within a directory has the file leave and join it.
+    /// The last file that has left a policy, and that policy. A rename within a directory makes the file leave and rejoin it.
     private var lastLeft: (node: ObjectIdentifier, index: ObjectIdentifier)?
-    /// Files in a directory without a policy that belong to one belong to this (`Placement`).
+    /// The policy that files still belong to while `Placement` visits their directory, whose `nearestPolicy` is already nil.
     var left: PolicyIndex?
 
     public var isEmpty: Bool { byDirectory.isEmpty }
-    /// Whether a policy takes a file now.
+    /// Whether any policy has a file to take now.
     public var isPending: Bool { pendingCount > 0 }
-    /// Whether a policy has not come to an end yet since it was last checked.
+    /// Whether any policy has not finished since it was last checked.
     public var isAwaited: Bool { awaitedCount > 0 }
-    /// Whether files have been moved to another rank when it was this time.
+    /// Returns whether every file has the rank that is due at this time.
     public func isSettled(at time: Instant) -> Bool {
         unsettled.isEmpty && !(dues.first.map { $0.due <= time } ?? false)
     }
-    /// All of them, in no particular order.
+    /// All policies, in no particular order.
     public var indexes: [PolicyIndex] { Array(byDirectory.values) }
-    /// All of them, in the order of their paths.
+    /// All policies, in the order of their directories' paths.
     public var all: [PolicyIndex] { byDirectory.values.sorted { $0.directory.pathPrecedes($1.directory) } }
 
     mutating func insert(_ index: PolicyIndex) {
@@ -41,7 +41,7 @@ public struct PolicySet: Sendable {
         update(index)
     }
 
-    /// The directory does not have this policy any more. Files that still belong to it leave it (`Placement`).
+    /// Removes a policy from the set. Files that still belong to it leave it when `Placement` visits them.
     mutating func remove(_ index: PolicyIndex) {
         index.isRemoved = true
         byDirectory[ObjectIdentifier(index.directory)] = nil
@@ -53,29 +53,29 @@ public struct PolicySet: Sendable {
         pending.removeAll { $0 === index }
     }
 
-    /// The directory has another policy. Returns the files that may be over it no longer.
+    /// Gives a directory another policy. Returns the files that may no longer be over it.
     mutating func restart(_ index: PolicyIndex, with policy: DirectoryPolicy) -> [Node] {
         defer { update(index) }
         return index.restart(with: policy)
     }
 
-    /// Of files that were created at the same moment, others may be the first now.
+    /// Records that paths have changed, which may change the order of files with the same creation time.
     mutating func pathsHaveChanged() {
         paths += 1
         pendingIsInOrder = false
         for index in byDirectory.values { noteUnsettled(index) }
     }
 
-    /// Earlier than before if the machine's clock was set back.
+    /// Sets `now`, which goes back if the machine's clock was set back.
     mutating func tell(_ time: Instant) { now = time }
 
-    /// More files and blocks that belong to a policy, or fewer. A write may set it off.
+    /// Adds to a policy's numbers of blocks and files; both may be negative. A write may trigger the policy.
     mutating func add(_ blocks: Int64, files: Int64 = 0, to index: PolicyIndex, isWrite: Bool = false) {
         index.add(blocks, files: files, isWrite: isWrite)
         update(index)
     }
 
-    /// A file that the policy may take now. Returns why it is over the policy.
+    /// Lists a file that the policy may take now. Returns `.age` if the file has reached the age.
     mutating func list(_ node: Node, in index: PolicyIndex) -> PolicyBreach? {
         guard !index.young.contains(node) else { return nil }
         let isDue = index.policy.due(created: node.creation).map { $0 <= now } ?? false
@@ -93,14 +93,14 @@ public struct PolicySet: Sendable {
         if !isBack { index.noteArrival(node) }
     }
 
-    /// The policy may not take it any more.
+    /// Removes a file that the policy may no longer take.
     mutating func unlist(_ node: Node, in index: PolicyIndex) {
         guard index.young.remove(node) || index.old.remove(node) || index.removeExcess(node) else { return }
         update(index)
     }
 
-    /// What the launch of the app does: the policies take what has reached the age by the time that was told, and what is
-    /// over a size that has been reached.
+    /// Checks all policies, as the launch of the app does. They then take the files that have reached the age by `now`, and
+    /// the excess wherever a size has been reached.
     public mutating func check() {
         for index in byDirectory.values {
             index.check(at: now)
@@ -110,7 +110,7 @@ public struct PolicySet: Sendable {
         }
     }
 
-    /// Something has changed in an index.
+    /// Records that an index has changed.
     mutating func update(_ index: PolicyIndex) {
         if index.isRemoved { return }
         updateDue(index)
@@ -119,8 +119,8 @@ public struct PolicySet: Sendable {
         changed.append(index)
     }
 
-    /// At the end of a change: brings what follows from the indexes that have changed in line with them. A file that is
-    /// moved, or used, is not listed for a moment, so nothing is concluded before.
+    /// Updates everything that depends on changed indexes. Called only at the end of a change, because a file that is moved
+    /// or used is unlisted for a moment.
     @inline(__always)
     public mutating func settle() {
         if !changed.isEmpty { settleChanged() }
@@ -176,9 +176,9 @@ public struct PolicySet: Sendable {
     }
 }
 
-// Moving files from one heap to another.
+// Moves of files from one heap to another.
 extension PolicySet {
-    /// Moves one file whose rank has changed with time or use; nil if there is none.
+    /// Moves one file whose rank has changed with time or use. Returns nil if there is none.
     mutating func moveNext() -> (node: Node, breach: PolicyBreach?)? {
         if let moved = moveDue() { return moved }
         settle()
@@ -208,11 +208,12 @@ extension PolicySet {
         return nil
     }
 
-    /// The next file that a policy takes, and why; nil if there is none now. It stays where it is until it is chosen.
+    /// Returns the next file that a policy takes, and why; nil if there is none now. The file stays listed until it is
+    /// chosen.
     public mutating func nextVictim() -> (node: Node, breach: PolicyBreach)? {
         settle()
         if !pendingIsInOrder {
-            // The first one is at the end, where it can be removed.
+            // The first policy goes to the end, where it can be removed.
             pending.sort { $1.directory.pathPrecedes($0.directory) }
             pendingIsInOrder = true
         }
@@ -224,11 +225,11 @@ extension PolicySet {
         return nil
     }
 
-    /// Age comes before size, so that each file goes for one reason.
+    /// Returns the next victim of a policy. Age comes before size, so that each file goes for one reason.
     private func victim(of index: PolicyIndex) -> (node: Node, breach: PolicyBreach)? {
         if index.hasCheckedVictim, let node = index.old.first(paths: paths) { return (node, .age) }
         guard index.isTriggered else { return nil }
-        // Since the time was last told, a file may have come that is older than those in the first heap.
+        // A file that has come since the time was last told may be older than the files of the first heap.
         let firsts = [index.old, index.excess, index.young].compactMap { $0.first(paths: paths) }
         return firsts.min { $0.wasCreated(before: $1) }.map { ($0, .size) }
     }

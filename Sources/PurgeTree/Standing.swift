@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// Place, effective mark and effective exclusion of a node, and whether purging leaves tombstones there, in one byte.
+/// A node's place, effective mark and effective exclusion, and whether purging leaves tombstones there, in one byte.
 public struct Standing: Hashable, Sendable {
     private var bits: UInt8 = Place.persistent.rawValue
 
@@ -12,21 +12,21 @@ public struct Standing: Hashable, Sendable {
         bits |= leavesTombstone ? 0x80 : 0
     }
 
-    /// For a directory, its place.
+    /// The place of a directory.
     public var place: Place { Place(rawValue: bits & 7) ?? .persistent }
     public var tier: Tier { place.tier }
     public var mark: PurgeMark? { PackedMark(bits: bits >> 3 & 7).mark }
     public var isExcluded: Bool { bits & 0x40 != 0 }
     public var leavesTombstone: Bool { bits & 0x80 != 0 }
     public var writeClass: WriteClass { .of(tier: tier, effectiveMark: mark) }
-    /// The numbers of the ledger that a file of this standing counts in.
+    /// The account of the ledger in which a file of this standing counts.
     public var account: Ledger.Account {
         Ledger.Account(tier: tier, isMarked: mark?.urgency != nil, isExcluded: isExcluded)
     }
 }
 
 extension Place {
-    /// A place of a tier in which no name is special.
+    /// Creates the place of a tier in which no name is special.
     init(_ tier: Tier) {
         self =
             switch tier {

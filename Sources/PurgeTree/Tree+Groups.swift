@@ -1,13 +1,13 @@
 import PurgeModel
 
-// Directories that are purged as one. A file belongs to the nearest directory above it that says whether it is one, if it
-// is.
+// Groups: directories whose files are purged together. The nearest directory above a file that has purgeGroup decides: the
+// file belongs to it if the value is true.
 extension Tree {
-    /// The directory gets other values of its own.
+    /// Sets a directory's own values of purgeGroup and purgeTombstone.
     mutating func setBehaviour(_ behaviour: PurgeBehaviour, of directory: Node) {
         guard directory.isDirectory else { return }
         if behaviour.isGroup == true, directory.behaviour.isGroup != true {
-            // A group begins anew, so files of an earlier one must have left it. On a mount they have: the kernel changes one
+            // Files of an earlier group must have left before a new one begins. On a mount they have: the kernel changes one
             // attribute of a directory at a time, and the call that removed the group has visited all of them.
             while directory.hasVictimsOfGroup, !isPlaced { place() }
             directory.part?.units = []
@@ -17,16 +17,16 @@ extension Tree {
 }
 
 extension Node {
-    /// What `nearestGroup` is where the directory is now.
+    /// The `nearestGroup` that follows from the directory's attributes and current place.
     var groupByNames: Node? {
         guard let isGroup = behaviour.isGroup else { return parent?.nearestGroup }
         return isGroup ? self : nil
     }
 
-    /// Whether its units have victims.
+    /// Whether any unit of the directory has victims.
     fileprivate var hasVictimsOfGroup: Bool { part?.units.contains { !$0.isEmpty } ?? false }
 
-    /// Whether victims in the directory are in another group than it is now.
+    /// Whether any victim in the directory is in a group other than the directory's current one.
     var hasVictimsOfOtherGroup: Bool {
         guard let victims = part?.victims, !victims.isEmpty else { return false }
         let group = nearestGroup

@@ -1,6 +1,6 @@
 import PurgeModel
 
-// Which blocks of a file are charged.
+// Charged blocks of files.
 extension Tree {
     /// Charges the blocks of `range` that are not charged yet.
     public mutating func charge(_ node: Node, _ range: Range<Int64>) {
@@ -9,14 +9,14 @@ extension Tree {
         counted.add(missing, to: node)
     }
 
-    /// A dense file has this many blocks.
+    /// Sets the number of blocks of a dense file.
     public mutating func resize(_ node: Node, toBlocks blocks: Int64) {
         guard node.isDense else { return }
         counted.add(blocks - node.blocks, to: node)
     }
 
-    /// In a range of a file that is not dense exactly these blocks are charged, none if it has been freed. Blocks of
-    /// the runs beyond the range are charged too.
+    /// Charges exactly the blocks of `runs` in a range of a file that is not dense; without runs, the range has been freed.
+    /// Blocks of the runs beyond the range are charged too.
     public mutating func recharge(_ node: Node, _ range: Range<Int64>, as runs: [Range<Int64>] = []) {
         guard let part = node.part, part.extents != nil else { return }
         part.extents?.remove(range)
@@ -24,11 +24,11 @@ extension Tree {
         counted.add((part.extents?.count ?? 0) - node.blocks, to: node)
     }
 
-    /// A dense file may now get holes, and blocks past its end.
+    /// Allows a dense file to get holes, and blocks past its end.
     public mutating func makeSparse(_ node: Node) {
         if node.isDense { node.ensuredPart.extents = ExtentSet(0..<max(0, node.blocks)) }
     }
 
-    /// A file has every block up to its end and none beyond.
+    /// Makes a file dense: it has every block up to its end and none beyond.
     public mutating func makeDense(_ node: Node) { node.part?.extents = nil }
 }

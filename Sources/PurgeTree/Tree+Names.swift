@@ -1,8 +1,8 @@
 import PurgeModel
 
-// Names are added, removed and moved. What follows from them changes in the same step (Tree+Placement.swift).
+// Adding, removing and moving names. Everything that follows from a name changes in the same step (Tree+Placement.swift).
 extension Tree {
-    /// A new entry of a directory, under the name that the node has.
+    /// Inserts a new entry into a directory, under the node's name.
     public mutating func insert(_ node: Node, in directory: Node, _ facts: EntryFacts = EntryFacts()) {
         node.take(facts)
         node.container = directory.container
@@ -13,7 +13,7 @@ extension Tree {
         counted.enter(node)
     }
 
-    /// A file that is created without a name, and counts like an entry of `directory`.
+    /// Inserts a file that is created without a name, and that counts like an entry of `directory`.
     public mutating func insertNameless(_ node: Node, asIn directory: Node, _ facts: EntryFacts) {
         node.take(facts)
         node.container = directory.container
@@ -24,7 +24,7 @@ extension Tree {
         counted.enter(node)
     }
 
-    /// One more name for a file, or the first for one that has none.
+    /// Adds a name to a file, or the first one to a file that has none.
     public mutating func link(_ node: Node, as dentry: Dentry) {
         dentry.directory.ensuredPart.entries[dentry.name] = node
         guard node.isUnlinked else { return counted.addName(dentry, to: node) }
@@ -33,13 +33,13 @@ extension Tree {
         node.container = dentry.directory.container
         node.parent = dentry.directory
         node.name = dentry.name
-        // Its uses while it had no name are not in the journal.
+        // The journal does not have its uses while it had no name.
         noteUse(node, at: node.lastUse)
         counted.settle(node)
         counted.enter(node)
     }
 
-    /// One name less. A file without names stays charged until nothing uses it: see `close` and `unhold`.
+    /// Removes a name. A file without names stays charged until its last use ends: see `close` and `unhold`.
     public mutating func unlink(_ dentry: Dentry) {
         guard let node = dentry.directory.part?.entries.removeValue(forKey: dentry.name) else { return }
         if node.hasSeveralNames { return counted.removeName(dentry, from: node) }
@@ -54,8 +54,7 @@ extension Tree {
         node.flags.insert(.unlinked)
     }
 
-    /// A name has changed to another, and replaces the entry that had that one. Two names of one file stay as they are:
-    /// rename(2).
+    /// Renames an entry, which replaces any entry at `to`. Two names of one file both stay, as in rename(2).
     public mutating func rename(_ from: Dentry, to: Dentry) {
         guard let node = from.node, node !== to.node else { return }
         unlink(to)
@@ -65,7 +64,6 @@ extension Tree {
         if node.isDirectory { place() }
     }
 
-    /// Two names are exchanged.
     public mutating func exchange(_ one: Dentry, _ other: Dentry) {
         guard let node = one.node, let otherNode = other.node, node !== otherNode else { return }
         one.directory.ensuredPart.entries[one.name] = otherNode
@@ -76,7 +74,7 @@ extension Tree {
     }
 
     private mutating func moveName(of node: Node, from old: Dentry, to new: Dentry) {
-        // A victim is listed in its directory.
+        // A victim is listed in its directory, so it leaves the list before it moves.
         let wasCounted = node.flags.contains(.counted)
         counted.withdraw(node)
         if node.isDirectory {

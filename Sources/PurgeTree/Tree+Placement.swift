@@ -2,13 +2,13 @@ import PurgeModel
 
 // Tier, mark and exclusion follow from the names, and from the attributes of the entry and the directories above it.
 extension Tree {
-    /// The value of an attribute of the entry itself has changed.
+    /// Sets an attribute of the entry itself.
     public mutating func set(_ attribute: OwnAttribute, of node: Node) {
         switch attribute {
         case .mark(let mark): node.ownMark = PackedMark(mark)
         case .exclusion(let isExcluded): node.flags.set(.ownExclusion, to: isExcluded)
         case .protection(let protection):
-            // No number follows from it.
+            // No number depends on it.
             node.flags.protection = protection
             return
         case .policy(let policy): counted.setPolicy(policy, of: node, atOnce: placement.step)
@@ -18,18 +18,18 @@ extension Tree {
         if node.isDirectory { place() }
     }
 
-    /// Brings an entry in line with names and marks; what is below a directory is still to follow (`isPlaced`).
+    /// Updates an entry from names and marks. Entries below a directory stay pending (`isPlaced`).
     mutating func place(_ node: Node) {
         if node.isDirectory { placement.review(node) } else { counted.settle(node) }
     }
 
-    /// Whether everything follows from names and attributes. Otherwise `place` goes on with that.
+    /// Whether everything follows from names and attributes. Otherwise `place` continues with pending entries.
     public var isPlaced: Bool { placement.isDone }
 
-    /// Visits some of the entries below directories that have changed.
+    /// Updates some of the pending entries below directories that have changed.
     public mutating func place() { placement.proceed(&counted) }
 
-    /// What a directory that is new, and so has no entries, gets from the one above it.
+    /// Gives a new directory, which has no entries, the values that follow from the one above it.
     mutating func takePlace(_ directory: Node, _ policy: DirectoryPolicy?) {
         counted.setPolicy(policy, of: directory, atOnce: 0)
         if let policy = directory.policyByNames { directory.nearestPolicy = policy }
@@ -39,7 +39,7 @@ extension Tree {
 }
 
 extension CountedFiles {
-    /// The standing of anything but a directory.
+    /// Updates the standing of a node other than a directory.
     mutating func settle(_ node: Node) {
         let new = node.standingByNames
         guard new != node.standing else { return offer(node) }
@@ -50,32 +50,32 @@ extension CountedFiles {
     }
 }
 
-/// An attribute of an entry itself.
+/// An entry's own attribute.
 public enum OwnAttribute: Sendable {
     /// The value of isPurgeable.
     case mark(PurgeMark?)
-    /// Whether it is excluded from backup.
+    /// The value of isExcludedFromBackup.
     case exclusion(Bool)
     /// The value of fileProtection.
     case protection(FileProtection?)
-    /// The values of purgeAfter and sizeLimit, of a directory.
+    /// A directory's values of purgeAfter and sizeLimit.
     case policy(DirectoryPolicy?)
-    /// The values of purgeGroup and purgeTombstone, of a directory.
+    /// A directory's values of purgeGroup and purgeTombstone.
     case behaviour(PurgeBehaviour)
 }
 
 extension Dentry {
-    /// The directory's place, which follows from where it is.
+    /// The place of the entry, which follows from its name and the place of its directory.
     fileprivate var place: Place { directory.standing.place.entry(isNamed: name.isEqual) }
 }
 
 extension Node {
-    /// What follows from its names, from its own attributes and from the directories above it.
+    /// The standing that follows from the node's names, its own attributes and the directories above it.
     var standingByNames: Standing {
         let excludesItself = flags.contains(.ownExclusion)
         if let names = part?.names {
-            // With several names: the most durable tier, only its own mark, and excluded only if each name is. It is not
-            // purged, so it leaves no tombstone.
+            // A hard-linked file has its most durable tier and only its own mark. Unless excluded itself, it is excluded only
+            // if every name is. It is not purged, so it leaves no tombstone.
             return Standing(
                 place: Place(names.tier), mark: ownMark.mark, isExcluded: excludesItself || names.isExcluded)
         }
@@ -95,7 +95,7 @@ extension Node {
 
     private var ownTombstones: Bool? { isDirectory ? part?.behaviour.leavesTombstones : nil }
 
-    /// Counts a name of a file with several names where it is now.
+    /// Counts a name of a hard-linked file by its current place.
     func countName(_ dentry: Dentry) {
         guard hasSeveralNames else { return }
         part?.names?.set(

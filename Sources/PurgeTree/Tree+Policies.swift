@@ -1,11 +1,10 @@
 import PurgeModel
 
-// Policies of directories. A file that counts in the ledger and has one name belongs to that of the nearest directory
-// above it that has one.
+// Policies of directories. A file that counts in the ledger and has one name belongs to the nearest policy above it.
 extension Tree {
-    /// Tells the time: files that have reached an age, or are over a size, get the rank that they have now. At most
-    /// `limit` of them; returns whether there are more. Before anything is chosen, no more may be left. The age of files
-    /// in `tmp` is looked at if the profile, or the caller, asks for it.
+    /// Tells the tree the time, and updates the rank of at most `limit` files that have reached an age or are over a size.
+    /// Returns whether more are pending; none may be pending when a victim is chosen. The age of files in `tmp` is considered
+    /// only if the profile or `ages` asks for it.
     public mutating func advance(to now: Instant, limit: Int = .max, ages: Bool = false) -> Bool {
         counted.policies.tell(now)
         if ages || device.profile.agesTemporary { counted.lastUseOfAged = PurgeRule.lastUseOfAged(at: now) }
@@ -20,7 +19,7 @@ extension Tree {
         return true
     }
 
-    /// Whether `advance` has nothing to do at this moment.
+    /// Returns whether `advance` has nothing to do at `now`.
     public func isSettled(at now: Instant, ages: Bool = false) -> Bool {
         let young = counted.queue.firstYoung(usedUntil: PurgeRule.lastUseOfAged(at: now))
         return counted.policies.isSettled(at: now) && (young == nil || !ages && !device.profile.agesTemporary)
@@ -28,8 +27,8 @@ extension Tree {
 }
 
 extension CountedFiles {
-    /// A directory gets another policy; nil or an empty one removes it. One that is removed, and only open, has none. What
-    /// belongs to a known policy stays, if no more files than `atOnce` get another rank.
+    /// Sets a directory's policy; nil or an empty one removes it. A directory that was removed and is only open has none. If
+    /// at most `atOnce` files change rank, the files of a known policy stay in it.
     mutating func setPolicy(_ policy: DirectoryPolicy?, of directory: Node, atOnce: Int) {
         let policy = policy.flatMap { $0.isEmpty || directory.isUnlinked ? nil : $0 }
         let old = directory.part?.policy
@@ -49,7 +48,7 @@ extension CountedFiles {
 }
 
 extension Node {
-    /// The policy to which files in this directory belong: its own, or that of the nearest directory above it that has one.
+    /// The policy to which files in this directory belong: its own, or the nearest one above it.
     var nearestPolicy: PolicyIndex? {
         get { part?.nearestPolicy }
         set {
@@ -58,9 +57,9 @@ extension Node {
         }
     }
 
-    /// Its own.
+    /// The directory's own policy.
     var policy: DirectoryPolicy? { part?.policy?.policy }
 
-    /// What `nearestPolicy` is where the directory is now.
+    /// The `nearestPolicy` that follows from the directory's own policy and current place.
     var policyByNames: PolicyIndex? { part?.policy ?? parent?.nearestPolicy }
 }

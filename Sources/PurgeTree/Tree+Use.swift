@@ -2,16 +2,16 @@ import PurgeModel
 
 // Uses of a node: by descriptors, and by operations that change it.
 extension Tree {
-    /// One descriptor or mapping more, which is a use unless `instant` is nil.
+    /// Adds an open descriptor or mapping, which is a use unless `instant` is nil.
     public mutating func open(_ node: Node, usedAt instant: Instant? = nil) {
-        // While it is open it is in no step for being over a policy.
+        // Before `retract`, because the rank of an open file takes no account of policies.
         if let instant { counted.noteUseInGroup(of: node, at: instant) }
         counted.retract(node)
         node.opens += 1
         if let instant { noteUse(node, at: instant) }
     }
 
-    /// One less. Returns whether the file is gone now.
+    /// Drops one open count. Returns true if that released the last use of an unlinked file.
     public mutating func close(_ node: Node) -> Bool {
         node.opens -= 1
         guard node.opens == 0 else { return false }
@@ -21,20 +21,21 @@ extension Tree {
         return false
     }
 
-    /// From here until `unhold` no purge chooses the node, though it counts as reclaimable if it did. With `isGoing` the
-    /// volume itself is about to remove a name of it, without the kernel's lock of the directory that would keep other
-    /// calls from that name: until `unhold` they wait, as for a purge.
+    /// Keeps purges from choosing the node until `unhold`; a reclaimable file still counts as reclaimable.
+    ///
+    /// With `isGoing`, the volume itself is about to remove a name of the node. It does so without the kernel's lock of the
+    /// directory, which would keep other calls from that name. So these calls wait until `unhold`, as for a purge.
     public mutating func hold(_ node: Node, isGoing: Bool = false) {
         if node.holds == 0 { counted.hold(node) }
         node.holds += 1
         if isGoing { node.flags.insert(.purging) }
     }
 
-    /// Returns whether a file without a name is gone now.
+    /// Drops one hold. Returns true if that released the last use of an unlinked file.
     public mutating func unhold(_ node: Node) -> Bool {
         node.holds -= 1
         guard node.holds == 0 else { return false }
-        // No purge has chosen it, because it was held.
+        // `hold` has set the flag, because no purge chooses a held node.
         if node.isGoing {
             node.flags.remove(.purging)
             counted.endings.insert(.purge)
@@ -44,7 +45,7 @@ extension Tree {
         return node.isUnlinked && letGo(node)
     }
 
-    /// The last name is gone; with the last use, the bytes become free.
+    /// Frees the bytes of an unlinked file, unless it is still in use. Returns whether the file is gone.
     private mutating func letGo(_ node: Node) -> Bool {
         if node.isInUse { return false }
         counted.withdraw(node)
@@ -62,9 +63,9 @@ extension Tree {
         if wasOffered { counted.offer(node) } else { counted.noteUseInGroup(of: node, at: node.lastUse) }
     }
 
-    /// A use that has failed; `before` is the previous one. Where files are purged as one, it remains their last use.
+    /// Reverts a failed use to `before`. For a group it remains the last use.
     public mutating func takeBackUse(of node: Node, at instant: Instant, before: Instant) {
-        // The file is open, so it is not among the victims, which are ordered by last use.
+        // An open file is not among the victims, which are ordered by last use.
         if node.lastUse == instant, node.heapIndex < 0 { node.lastUse = before }
     }
 }

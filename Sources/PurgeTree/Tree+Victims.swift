@@ -1,8 +1,8 @@
 import PurgeModel
 
-// Which files a purge takes, and in which order.
+// The files that a purge takes, and their order.
 extension Tree {
-    /// Removes the next victim in an order, of one step or of any. A rank is passed over once its least recently used
+    /// Removes and returns the next victim in `order`, of one step or of all. A rank is skipped once its least recently used
     /// file was used within `spared`.
     public mutating func popVictim(
         step: PurgeStep?, spared: ClosedRange<Instant>? = nil, in order: PurgeOrder = .documented
@@ -10,7 +10,7 @@ extension Tree {
         counted.queue.popFirst(step: step, spared: spared, in: order)
     }
 
-    /// The same for a group that a purge has begun, of ranks in the same step and urgency.
+    /// Removes and returns the next victim of a group that a purge has begun. All `ranks` have the same step and urgency.
     public mutating func popVictim(
         ofGroup directory: Node, ranks: [PurgeRank], spared: ClosedRange<Instant>
     ) -> Victim<Node>? {
@@ -21,33 +21,34 @@ extension Tree {
     /// All files that may be purged, by directory and rank.
     public var victims: [VictimList] { counted.queue.lists }
 
-    /// The files of a list, in no particular order, and the unit with which they are purged. An empty list has none.
+    /// Returns the files of a list, in no particular order, and the unit with which they are purged. An empty list has no
+    /// unit.
     public func files(of list: VictimList) -> (nodes: [Node], unit: (VictimUnit, age: PurgeAge)?) {
         (list.nodes, list.unit.map { ($0, $0.age) })
     }
 
-    /// A purge has chosen the file: from here on it counts in no number, and its name is about to be removed. A file that
-    /// keeps its name is held by the purge: other calls wait for that to end.
+    /// Marks a file as chosen by a purge: it no longer counts in any number, and its name is about to be removed. A file that
+    /// keeps its name is held by the purge, so other calls wait until the purge ends.
     public mutating func choose(_ node: Node) {
         node.flags.insert(.purging)
         counted.withdraw(node)
         if node.leavesTombstone { node.holds += 1 }
     }
 
-    /// A chosen file counts again: the purge does not take place, or it has emptied the file. One that is stuck is not
+    /// Counts a chosen file again, because the purge does not take place or has truncated the file. A stuck file is not
     /// chosen again.
     public mutating func reinstate(_ node: Node, isStuck: Bool = false, isEmptied: Bool = false) {
         node.flags.remove(.purging)
         node.flags.set(.stuck, to: isStuck)
         if isEmptied { node.blocks = 0 }
         if isEmptied { node.part?.extents = nil }
-        // Only the purge has held it: nothing else can hold a file that is chosen.
+        // Only the purge can hold a file that is chosen.
         node.holds = 0
         counted.enter(node)
         counted.endings.insert(.purge)
     }
 
-    /// A chosen file has been removed from the store.
+    /// Removes a chosen file from the tree after it was removed from the store.
     public mutating func detach(_ node: Node, from dentry: Dentry) {
         if dentry.node === node { dentry.directory.part?.entries[dentry.name] = nil }
         node.parent = nil
@@ -59,7 +60,7 @@ extension Tree {
         counted.endings.insert(.purge)
     }
 
-    /// The file has a name outside of the container.
+    /// Records that the file has a name outside the container.
     public mutating func noteLinkedOutside(_ node: Node) {
         counted.retract(node)
         counted.policies.leave(node)

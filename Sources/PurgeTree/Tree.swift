@@ -1,17 +1,17 @@
 import PurgeModel
 
-/// The entries of the containers on a device, and the device whose numbers they make.
+/// The entries of the containers on a device, and the device whose numbers they determine.
 ///
-/// Its mutating functions are the only way to change a node. Each keeps the ledger of the node's container in step.
-/// That is why the tree holds the device: no caller can forget the ledger, or pass another container's. It does no I/O,
-/// reads no clock and takes no lock. It cannot be copied, since a copy would share its nodes.
+/// Only the mutating functions change a node, and each keeps the ledger of the node's container in step. The tree holds the
+/// device so that no caller can forget the ledger, or pass another container's. The tree does no I/O, reads no clock and
+/// takes no lock. It cannot be copied, because a copy would share its nodes.
 public struct Tree: ~Copyable, Sendable {
     @usableFromInline var counted: CountedFiles
-    /// One for each container, in the order of the device's ledgers.
+    /// The root of each container, in the order of the device's ledgers.
     public private(set) var roots: [Node] = []
     public var references = KernelReferences()
     public var uses = UnsavedUses()
-    /// What is still to follow from changes of directories.
+    /// Updates that are pending after changes of directories.
     var placement = Placement()
 
     public init(device: Device) { counted = CountedFiles(device) }
@@ -20,18 +20,18 @@ public struct Tree: ~Copyable, Sendable {
         _read { yield counted.accounts }
         _modify { yield &counted.accounts }
     }
-    /// The directories with a policy. Outside of PurgeTree they are only checked and asked for what they take.
+    /// The directories with a policy. Outside PurgeTree they are only checked, and asked for their next victim.
     @inlinable public var policies: PolicySet {
         _read { yield counted.policies }
         _modify { yield &counted.policies }
     }
     @inlinable public var device: Device { _read { yield counted.accounts.device } }
 
-    /// Adds a further, empty container, whose root is not in any tree yet.
+    /// Adds an empty container, whose root is not in any tree yet.
     public mutating func addContainer(
         root: Node, _ facts: EntryFacts = EntryFacts()
     ) throws(TooManyContainers) {
-        // No two containers may have one number, because they would share a ledger.
+        // Containers with the same number would share a ledger.
         guard let number = UInt8(exactly: roots.count) else { throw TooManyContainers() }
         root.container = number
         roots.append(root)
@@ -40,40 +40,40 @@ public struct Tree: ~Copyable, Sendable {
         takePlace(root, facts.policy)
     }
 
-    /// What has ended since the last call.
+    /// Returns the endings since the last call, and clears them.
     public mutating func takeEndings() -> TreeEndings {
         defer { counted.endings = [] }
         return counted.endings
     }
 }
 
-/// A device has at most 256 containers.
+/// The error for more containers than the 256 that a device can have.
 public struct TooManyContainers: Error, Hashable, Sendable {}
 
-/// What has ended in a tree, and threads may have waited for.
+/// Endings in a tree for which threads may be waiting.
 public struct TreeEndings: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The hold on a reclaimable file.
+    /// A hold on a reclaimable file has ended.
     public static var hold: TreeEndings { TreeEndings(rawValue: 1) }
-    /// The purge of a file: it is gone, or it counts again.
+    /// A purge of a file has ended: the file is gone, or it counts again.
     public static var purge: TreeEndings { TreeEndings(rawValue: 2) }
 }
 
-/// What is known about an entry when it is added to the tree.
+/// Facts about an entry that is added to the tree.
 public struct EntryFacts: Sendable {
     public var mark: PurgeMark?
     public var isExcluded = false
-    /// Its own protection class.
+    /// The entry's own protection class.
     public var protection: FileProtection?
     public var blocks: Int64 = 0
-    /// The blocks that are charged, of a file that is not dense.
+    /// Charged blocks of a file that is not dense.
     public var extents: ExtentSet?
     public var lastUse = Instant.distantPast
     public var creation = Instant.distantPast
     public var opens: UInt32 = 0
-    /// Of a directory.
+    /// A directory's own policy.
     public var policy: DirectoryPolicy?
     public var behaviour = PurgeBehaviour()
 
@@ -97,7 +97,7 @@ extension Node {
         take(facts.behaviour)
     }
 
-    /// Of anything but a directory, values that somebody has put into the store count for nothing.
+    /// Takes a directory's own values. On any other entry, such values in the store are ignored.
     func take(_ new: PurgeBehaviour) {
         if isDirectory, new != behaviour { ensuredPart.behaviour = new }
     }

@@ -6,7 +6,7 @@ public struct UnsavedUses: Sendable {
     private var nodes: [Node] = []
     /// Inode numbers whose last use the journal no longer needs.
     private var gone: [UInt64] = []
-    /// How many of `nodes` are files that are gone, kept in memory by that list alone.
+    /// Number of removed files in `nodes`, which that list alone keeps in memory.
     private var goneNodes = 0
     private static let goneLimit = 1_000_000
 
@@ -17,13 +17,13 @@ public struct UnsavedUses: Sendable {
         nodes.append(node)
     }
 
-    /// The last name and the last descriptor of the node are gone.
+    /// Records that the node's last name and last descriptor are gone.
     mutating func noteGone(_ node: Node) {
         if !node.isOnOtherDevice { gone.append(node.inode) }
         if node.flags.contains(.useUnsaved) { goneNodes += 1 }
     }
 
-    /// Takes what must be written to the journal.
+    /// Takes the changes that must be written to the journal.
     public mutating func take() -> (gone: [UInt64], used: [Node]) {
         let used = nodes.filter { !$0.isUnlinked }
         for node in nodes { node.flags.remove(.useUnsaved) }
@@ -31,15 +31,15 @@ public struct UnsavedUses: Sendable {
         return (gone, used)
     }
 
-    /// These could not be written to the journal. A record that stays there for a file that is gone does no harm: a
-    /// later file with the same inode number has another birth time.
+    /// Puts back changes that could not be written to the journal. A record that stays there for a removed file does no harm:
+    /// a later file with the same inode number has another birth time.
     public mutating func restore(gone inodes: [UInt64], used: [Node]) {
         if inodes.count + gone.count < Self.goneLimit { gone = inodes + gone }
         for node in used { keep(node) }
     }
 
-    /// Releases nodes of files that are gone once they are half of the list, because a program may make and remove
-    /// files faster than the journal is written. The caller must free them outside of the lock.
+    /// Releases nodes of removed files once they are half of the list, because a program may make and remove files faster
+    /// than the journal is written. The caller must free the nodes outside the lock.
     public mutating func dropGone() -> [Node] {
         guard goneNodes * 2 >= nodes.count, goneNodes > 0 else { return [] }
         var dropped: [Node] = []

@@ -1,22 +1,22 @@
 import PurgeModel
 
-/// The first victims of directories, with the directories' other victims behind them. Those of the same use and size are
-/// in the order of their paths once they are asked for: renaming a directory changes nothing here.
+/// The first victims of directories, each with the directory's other victims behind it. Victims of equal use and size are put
+/// in path order only on demand, so renaming a directory changes nothing here.
 struct VictimFolders: Sendable {
     private var heap = IndexedHeap<VictimFolder>()
-    /// For which paths equal files are in order, and whether everywhere or only those of one age.
+    /// The path version for which equal files are in order, and whether all files are or only files of one age.
     private var paths: UInt64 = 0
     private var isInOrder = true
     private var ageInOrder: PurgeAge?
 
     var isEmpty: Bool { heap.isEmpty }
-    /// Use and size of the first victim.
+    /// Last use and size of the first victim.
     var firstAge: PurgeAge? { heap.first?.age }
-    /// One of those that were not used for longest.
+    /// One of the least recently used files.
     var firstFile: Node? { heap.first?.file.takeUnretainedValue() }
     var lists: [VictimList] { heap.members.map { $0.list.takeUnretainedValue() } }
 
-    /// The first victim. `paths` is a number that changes when paths have.
+    /// Returns the first victim. `paths` is a version number that changes whenever a path does.
     mutating func first(paths: UInt64) -> VictimFolder? {
         guard let age = firstAge else { return nil }
         if self.paths != paths { (self.paths, isInOrder, ageInOrder) = (paths, false, nil) }
@@ -28,7 +28,7 @@ struct VictimFolders: Sendable {
         return heap.first
     }
 
-    /// Brings the first victim of a directory in line with its list.
+    /// Updates the heap after the first victim of a directory may have changed.
     mutating func renew(_ list: VictimList, paths: UInt64) {
         guard let first = list.files.first?.node else {
             heap.remove(at: list.index)
@@ -44,20 +44,20 @@ struct VictimFolders: Sendable {
     }
 }
 
-/// The victims of one rank in one directory. Belongs to the directory's `NodePart`.
+/// The victims of one rank in one directory, owned by the directory's `NodePart`.
 public final class VictimList: @unchecked Sendable {
-    // @unchecked: the vars are used only by functions that have been given the tree, as those of `Node` are.
+    // @unchecked: only functions that have been given the tree use the vars, as with `Node`.
     let rank: PurgeRank
-    /// That of a directory that is purged as one.
+    /// The part of the unit to which the victims belong; nil outside a group.
     let part: UnitPart?
     fileprivate(set) var files = IndexedHeap<VictimFile>()
-    /// Its position among the directories, or -1.
+    /// Index among the directories, or -1.
     fileprivate(set) var index = -1
 
     init(rank: PurgeRank, part: UnitPart?) { (self.rank, self.part) = (rank, part) }
 
     func insert(_ node: Node) {
-        // Unmanaged: the tree holds the node for as long as it is here.
+        // Unmanaged: the tree holds the node for as long as it is in the list.
         files.insert(VictimFile(node: .passUnretained(node)))
     }
 
@@ -66,20 +66,20 @@ public final class VictimList: @unchecked Sendable {
         node.heapIndex = -1
     }
 
-    /// Whether the node is in this list, at the position that it knows.
+    /// Returns whether the node is in this list, at the index that it knows.
     func contains(_ node: Node) -> Bool {
         let at = Int(node.heapIndex)
         return at < files.members.count && files.members[at].node._withUnsafeGuaranteedRef { $0 === node }
     }
 
-    /// In no particular order.
+    /// The nodes, in no particular order.
     var nodes: [Node] { files.members.map { $0.node.takeUnretainedValue() } }
-    /// What its files are purged with. An empty list has none: the unit and the directory may be gone.
+    /// The unit with which the files are purged. An empty list has none, because the unit and the directory may be gone.
     var unit: VictimUnit? { files.isEmpty ? nil : part?.unit }
 }
 
 struct VictimFile: HeapMember, Sendable {
-    // Unmanaged: the tree holds the node for as long as it is here, since a node is removed from here first.
+    // Unmanaged: the tree holds the node, which leaves the heap before it leaves the tree.
     let node: Unmanaged<Node>
 
     func goesBefore(_ other: VictimFile) -> Bool {
@@ -93,7 +93,7 @@ struct VictimFile: HeapMember, Sendable {
     func note(index: Int) { node._withUnsafeGuaranteedRef { $0.heapIndex = Int32(index) } }
 }
 
-/// A directory's first victim of a rank.
+/// The first victim of one rank in a directory.
 struct VictimFolder: HeapMember, Sendable {
     let age: PurgeAge
     // Unmanaged: the tree holds the node, and its directory's `NodePart` the list, for as long as they are here.

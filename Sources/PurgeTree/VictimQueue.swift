@@ -2,24 +2,23 @@ import PurgeModel
 
 /// Every file that purging would free now, in the order of purging.
 ///
-/// The victims of one directory with the same rank are a heap (`VictimList`), in which names decide
-/// between files of equal use and size; for each rank, the first victims of the directories are a heap
-/// (`VictimFolders`), in which paths decide. So choosing a victim costs the same however many there are and however many
-/// are equal. Renaming a directory changes nothing within a list; which of several directories comes
-/// first is determined again when the next victim is needed.
+/// The victims of one rank in a directory form a heap (`VictimList`), in which names decide between files of equal use and
+/// size. For each rank, the first victims of the directories form a heap (`VictimFolders`), in which paths decide. So
+/// choosing a victim costs the same however many there are and however many are equal. Renaming a directory changes nothing
+/// within a list; the order of directories is determined again when the next victim is needed.
 ///
-/// Files that are purged as one have such a heap of their own, in a unit (`VictimUnit`); for each rank, the units are a
-/// heap beside that of the directories.
+/// Files of a group have heaps of their own, in a unit (`VictimUnit`). For each rank, the units form a heap beside the heap
+/// of directories.
 struct VictimQueue: Sendable {
     private struct Rank {
-        /// Of files that are purged one by one.
+        /// Directories of files that are purged one by one.
         var folders = VictimFolders()
         var units = VictimUnits()
 
         var isEmpty: Bool { folders.isEmpty && units.isEmpty }
     }
     private var ranks = [Rank](repeating: Rank(), count: PurgeRank.count)
-    /// Incremented when paths have changed.
+    /// Incremented whenever a path changes.
     private var paths: UInt64 = 0
 
     var isEmpty: Bool { ranks.allSatisfy(\.isEmpty) }
@@ -27,7 +26,7 @@ struct VictimQueue: Sendable {
     mutating func insert(_ node: Node, rank: PurgeRank) {
         guard node.heapIndex < 0, let parent = node.parent else { return }
         let (part, directory) = (parent.ensuredPart, parent.nearestGroup)
-        // Others of the rank may still be in the unit of another directory (`Placement`).
+        // Other files of the rank may still be in another directory's unit (`Placement`).
         let list =
             part.victims.first { $0.rank == rank && $0.part?.unit.directory === directory }
             ?? VictimList(rank: rank, part: parent.unitPart(rank))
@@ -37,7 +36,7 @@ struct VictimQueue: Sendable {
         renew(list)
     }
 
-    /// Removes the node from where it is, whatever its rank would be now.
+    /// Removes the node from its list, whatever its rank would be now.
     mutating func remove(_ node: Node) { remove(node, isTaken: false) }
 
     private mutating func remove(_ node: Node, isTaken: Bool) {
@@ -53,20 +52,20 @@ struct VictimQueue: Sendable {
         renew(unitPart.unit)
     }
 
-    /// A victim gets the place that its rank has now.
+    /// Moves a victim to the list of its current rank.
     mutating func move(_ node: Node) {
         guard node.heapIndex >= 0, let rank = node.verdict(for: .room).rank else { return }
         remove(node)
         insert(node, rank: rank)
     }
 
-    /// A file that is purged with others was used. It may be open.
+    /// Records the use of a file in a group. The file may be open.
     mutating func noteUse(of node: Node, at instant: Instant) {
         guard let rank = node.purgeRank, let unit = node.parent?.nearestGroup?.unit(rank) else { return }
         if unit.noteUse(at: instant) { renew(unit) }
     }
 
-    /// A file of `tmp` that has the rank of one that is not aged, and whose last use is not later than a moment.
+    /// Returns a file of `tmp` that is not ranked as aged, although its last use is not later than `moment`.
     func firstYoung(usedUntil moment: Instant) -> Node? {
         for urgency in Urgency.allCases {
             let rank = ranks[PurgeRank(step: .temporary, urgency: urgency).index]
@@ -77,12 +76,12 @@ struct VictimQueue: Sendable {
         return nil
     }
 
-    /// The name or the place of a directory has changed, and with it the paths of everything below.
+    /// Records that the name or the place of a directory has changed, and with it every path below.
     mutating func pathsHaveChanged() { paths += 1 }
 
     var lists: [VictimList] { ranks.flatMap { $0.folders.lists + $0.units.lists } }
 
-    /// Brings the list's first file in line with its own heap.
+    /// Updates the heaps after the first file of a list may have changed.
     private mutating func renew(_ list: VictimList) {
         guard let part = list.part else { return ranks[list.rank.index].folders.renew(list, paths: paths) }
         part.folders.renew(list, paths: paths)
@@ -94,9 +93,9 @@ struct VictimQueue: Sendable {
     }
 }
 
-// The order.
+// The order of victims.
 extension VictimQueue {
-    /// The next victim that is purged by itself, or the next unit.
+    /// The next victim that is purged alone, or the next unit.
     private enum Next {
         case folder(VictimFolder)
         case unit(PurgeAge, VictimUnit)
@@ -108,7 +107,7 @@ extension VictimQueue {
             }
         }
 
-        /// The one whose path decides between equals.
+        /// The node whose path decides between equals.
         private var node: Node {
             switch self {
             case .folder(let folder): folder.file.takeUnretainedValue()
@@ -121,8 +120,8 @@ extension VictimQueue {
         }
     }
 
-    /// Removes the next victim in this order, of all or of those that a command for one step takes. A rank, or a unit, is
-    /// passed over once its least recently used file was used within `spared`.
+    /// Removes and returns the next victim in `order`: of all steps, or of the one that a command names. A rank or unit is
+    /// skipped once its least recently used file was used within `spared`.
     mutating func popFirst(
         step: PurgeStep?, spared: ClosedRange<Instant>? = nil, in order: PurgeOrder = .documented
     ) -> Victim<Node>? {
@@ -157,10 +156,10 @@ extension VictimQueue {
         return ranks[rank.index].units.first(spared, paths: paths).map { .unit($0.age, $0.unit) }
     }
 
-    /// The same for the victims of a unit. All of `ranks` are in its step and urgency.
+    /// Removes and returns the next victim of a unit. All `ranks` have its step and urgency.
     mutating func popFirst(of unit: VictimUnit, ranks: [PurgeRank], spared: ClosedRange<Instant>?) -> Victim<Node>? {
         guard let folder = unit.first(ranks, spared, paths: paths) else { return nil }
-        // Unmanaged: its directory holds the list.
+        // Unmanaged: the file's directory holds the list.
         let rank = folder.list._withUnsafeGuaranteedRef { $0.rank }
         var victim = take(folder, rank: rank)
         if unit.hasVictims(ranks) { victim.unfinishedGroup = unit.directory }

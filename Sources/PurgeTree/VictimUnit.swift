@@ -1,26 +1,26 @@
 import PurgeModel
 
-/// The victims below a directory that is purged as one, as far as they are in the same step and urgency: a unit in the
-/// order of victims. Belongs to the directory's `NodePart`.
+/// A unit in the order of victims: the victims of one group that have the same step and urgency. The group's `NodePart` owns
+/// it.
 public final class VictimUnit: @unchecked Sendable {
-    // @unchecked: the vars are used only by functions that have been given the tree, as those of `Node` are.
+    // @unchecked: only functions that have been given the tree use the vars, as with `Node`.
     public unowned let directory: Node
     fileprivate let step: PurgeStep
     fileprivate let urgency: Urgency
-    /// The latest use that any of its files had while it was in the unit, whether it still is.
+    /// The latest use of any file while it was in the unit, even if the file has left it.
     private(set) var lastUse = Instant.distantPast
-    /// Charged blocks of all victims in it, and those by which it is ordered: a purge that takes one after the other
-    /// finds it where it was.
+    /// Charged blocks of all victims in the unit, and the size by which it is ordered. The size stays while a purge takes one
+    /// victim after the other, so that the unit keeps its turn.
     private var blocks: Int64 = 0
     private var size: Int64 = 0
-    /// One for each rank that its files have had.
+    /// One part for each rank that its files have had.
     fileprivate(set) var parts: [UnitPart] = []
 
     fileprivate init(of directory: Node, _ rank: PurgeRank) {
         (self.directory, step, urgency) = (directory, rank.step, rank.urgency)
     }
 
-    /// By which it is ordered.
+    /// Last use and size by which the unit is ordered.
     var age: PurgeAge { PurgeAge(lastUse: lastUse, charged: ByteCount(blocks: size)) }
 
     fileprivate func has(_ rank: PurgeRank) -> Bool { step == rank.step && urgency == rank.urgency }
@@ -32,7 +32,7 @@ public final class VictimUnit: @unchecked Sendable {
         return part
     }
 
-    /// Returns whether it was not known.
+    /// Records a use. Returns true if it is the latest so far.
     func noteUse(at instant: Instant) -> Bool {
         defer { lastUse = max(lastUse, instant) }
         return instant > lastUse
@@ -44,7 +44,7 @@ public final class VictimUnit: @unchecked Sendable {
         size = blocks
     }
 
-    /// `isTaken`: a purge takes it, and goes on with the unit.
+    /// Subtracts a victim. With `isTaken`, a purge takes it and continues with the unit.
     func remove(_ node: Node, isTaken: Bool) {
         blocks -= node.blocks
         if !isTaken || isEmpty { size = blocks }
@@ -52,7 +52,7 @@ public final class VictimUnit: @unchecked Sendable {
 
     var isEmpty: Bool { parts.allSatisfy(\.folders.isEmpty) }
 
-    /// The next victim of these ranks; nil if there is none, or the least recently used was used within `spared`.
+    /// Returns the next victim of these ranks. Skips a rank whose least recently used file was used within `spared`.
     func first(_ ranks: [PurgeRank], _ spared: ClosedRange<Instant>?, paths: UInt64) -> VictimFolder? {
         var next: VictimFolder?
         for part in parts where ranks.contains(part.rank) {
@@ -70,13 +70,13 @@ public final class VictimUnit: @unchecked Sendable {
 
 /// The victims of one rank in a unit.
 final class UnitPart: @unchecked Sendable {
-    // @unchecked: the vars are used only by functions that have been given the tree, as those of `Node` are.
+    // @unchecked: only functions that have been given the tree use the vars, as with `Node`.
     unowned let unit: VictimUnit
     let rank: PurgeRank
     var folders = VictimFolders()
-    /// Its position among the units of the rank, or -1.
+    /// Index among the units of the rank, or -1.
     fileprivate var index = -1
-    /// The same in the order of their least recently used files, where there is one.
+    /// Index in the order of least recently used files, or -1. Only ranks whose files become aged have that order.
     fileprivate var positionByUse = -1
 
     fileprivate init(of unit: VictimUnit, _ rank: PurgeRank) { (self.unit, self.rank) = (unit, rank) }
@@ -85,7 +85,7 @@ final class UnitPart: @unchecked Sendable {
 /// The units of one rank.
 struct VictimUnits: Sendable {
     private var heap = IndexedHeap<RankedUnit>()
-    /// By the use of their first files, of a rank whose files become aged.
+    /// Units by the last use of their first files, for a rank whose files become aged.
     private var byUse = IndexedHeap<UsedUnit>()
     private var paths: UInt64 = 0
     private var isInOrder = true
@@ -94,13 +94,13 @@ struct VictimUnits: Sendable {
     var isEmpty: Bool { heap.isEmpty }
     var lists: [VictimList] { heap.members.flatMap { $0.part.takeUnretainedValue().folders.lists } }
 
-    /// For a rank whose files become aged.
+    /// The least recently used file, for a rank whose files become aged.
     var leastRecentlyUsed: Node? {
         // Unmanaged: as for `RankedUnit`.
         byUse.first?.part._withUnsafeGuaranteedRef { $0.folders.firstFile }
     }
 
-    /// The first unit that has a victim which was not used within `spared`.
+    /// Returns the first unit with a victim that was not used within `spared`.
     mutating func first(_ spared: ClosedRange<Instant>?, paths: UInt64) -> (age: PurgeAge, unit: VictimUnit)? {
         guard let age = heap.first?.age else { return nil }
         if self.paths != paths { (self.paths, isInOrder, ageInOrder) = (paths, false, nil) }
@@ -110,12 +110,12 @@ struct VictimUnits: Sendable {
         }
         guard let first = heap.first else { return nil }
         guard let spared, first.isSpared(spared) else { return (age, first.part.takeUnretainedValue().unit) }
-        // Others were used later, but files in them may not have been.
+        // Other units were used later, but may contain files that were not.
         let next = heap.members.filter { !$0.isSpared(spared) }.min { $0.goesBefore($1) }
         return next.map { ($0.age, $0.part.takeUnretainedValue().unit) }
     }
 
-    /// Brings the part's position in line with its unit.
+    /// Updates the position of the part after its unit has changed.
     mutating func renew(_ part: UnitPart, paths: UInt64) {
         if part.rank.place == .temporary, !part.rank.isAged { renewByUse(part) }
         let isEmpty = part.folders.isEmpty
@@ -144,7 +144,7 @@ extension VictimUnits {
     }
 }
 
-/// A unit with the last use of the file in it that was not used for longest.
+/// A unit with the last use of its least recently used file.
 private struct UsedUnit: HeapMember, Sendable {
     let lastUse: Instant
     // Unmanaged: as for `RankedUnit`.
@@ -154,10 +154,10 @@ private struct UsedUnit: HeapMember, Sendable {
     func note(index: Int) { part._withUnsafeGuaranteedRef { $0.positionByUse = index } }
 }
 
-/// A unit among those of a rank.
+/// A unit in the order of one rank.
 private struct RankedUnit: HeapMember, Sendable {
     let age: PurgeAge
-    // Unmanaged: the directory's `NodePart` holds the unit, and that its parts, for as long as it has victims.
+    // Unmanaged: the directory's `NodePart` holds the unit, and the unit its parts, for as long as it has victims.
     let part: Unmanaged<UnitPart>
 
     func isSpared(_ spared: ClosedRange<Instant>) -> Bool {
@@ -174,7 +174,7 @@ private struct RankedUnit: HeapMember, Sendable {
 }
 
 extension Node {
-    /// The directory with which the files of this directory are purged as one.
+    /// The group of the files in this directory: the directory with which they are purged together.
     var nearestGroup: Node? {
         get { isDirectory && flags.contains(.grouped) ? part?.nearestGroup : nil }
         set {
@@ -183,7 +183,7 @@ extension Node {
         }
     }
 
-    /// Of a directory that is purged as one.
+    /// Returns the unit of a group for the rank's step and urgency, created on first use.
     func unit(_ rank: PurgeRank) -> VictimUnit {
         let part = ensuredPart
         if let unit = part.units.first(where: { $0.has(rank) }) { return unit }
@@ -192,9 +192,9 @@ extension Node {
         return unit
     }
 
-    /// The same, if there is one.
+    /// Returns the unit for the rank's step and urgency, if there is one.
     func knownUnit(_ rank: PurgeRank) -> VictimUnit? { part?.units.first { $0.has(rank) } }
 
-    /// That of victims in this directory.
+    /// Returns the part for victims of this rank in this directory; nil outside a group.
     func unitPart(_ rank: PurgeRank) -> UnitPart? { nearestGroup?.unit(rank).part(rank) }
 }
