@@ -101,7 +101,7 @@ struct Placement: Sendable {
 /// A visit of the entries of one directory.
 private struct FolderVisit: Sendable {
     let directory: Node
-    /// The entries at the beginning of the visit. Later ones already got the directory's new values.
+    /// The entries at the beginning of the visit. Entries added later already have the directory's new values.
     private let entries: [Name: Node]
     private var index: Dictionary<Name, Node>.Index
     /// Whether the files leave their old policy. All of them are then visited once more.

@@ -119,8 +119,8 @@ public struct PolicySet: Sendable {
         changed.append(index)
     }
 
-    /// Updates everything that depends on changed indexes. Called only at the end of a change, because a file that is moved
-    /// or used is unlisted for a moment.
+    /// Updates everything that depends on changed indexes. Called once a change is complete, because a file that is being
+    /// moved or used is unlisted for a moment.
     @inline(__always)
     public mutating func settle() {
         if !changed.isEmpty { settleChanged() }

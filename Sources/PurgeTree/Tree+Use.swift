@@ -4,7 +4,7 @@ import PurgeModel
 extension Tree {
     /// Adds an open descriptor or mapping, which is a use unless `instant` is nil.
     public mutating func open(_ node: Node, usedAt instant: Instant? = nil) {
-        // Before `retract`, because the rank of an open file takes no account of policies.
+        // Recorded before `retract`, because an open file has no rank for being over a policy.
         if let instant { counted.noteUseInGroup(of: node, at: instant) }
         counted.retract(node)
         node.opens += 1
