@@ -6,14 +6,14 @@ import PurgeTree
 
 // utimensat(2): docs/CLOCK.md.
 extension AttributeChanges {
-    /// What is remembered is written before the stamps, for which alone it counts: until they are set, and if that
-    /// never happens, the file keeps its times.
+    /// Sets the times of an entry. The record of set times is written before the stamps and counts only together with them:
+    /// until they are set, and if they never are, the file keeps its times.
     func setTimes(of node: Node, _ change: AttributeChange, at location: Location) throws(Errno) {
         let now = FileTime(Instant(nanoseconds: System.now()))
         var times = read { state in TimesToSet(change, of: node, at: now, in: state) }
         try remember(times, of: node, at: location)
         try location.setTimes(times.access, times.modification)
-        // A file system that has no such time has set the nearest that it has.
+        // A file system that cannot represent a time has stored the nearest one.
         guard times.isRemembered else { return }
         if times.take(try location.status()) { try remember(times, of: node, at: location) }
     }
@@ -24,8 +24,8 @@ extension AttributeChanges {
         do throws(Errno) {
             try store(times.set.text, of: location, as: isLink ? SetTimes.linkKey : SetTimes.key)
         } catch {
-            // Only root can give links and special files an attribute, and a file may have no room for one; then the
-            // times are known until the unmount.
+            // Only root can give links and special files an attribute, and a file may have no room for one. The times are
+            // then known only until the unmount.
             let isRefused = isLink && (error == .notPermitted || error == .notSupported)
             guard isRefused || error.meansNoRoomForAttribute else { throw error }
         }
@@ -39,7 +39,7 @@ extension AttributeChanges {
         try location.with { (directory, name) throws(Errno) in
             do throws(Errno) { try Self.store(text, of: directory, name, key) } catch {
                 guard error == .accessDenied, geteuid() != 0 else { throw error }
-                // The owner of a file may set its times without being allowed to write to it.
+                // The owner of a file may set its times even without permission to write to it, which the attribute needs.
                 var file: FileDescriptor?
                 if let name { file = try .init(adopting: System.open(at: directory, name, Self.pathFlags)) }
                 try access.asOwner(of: file?.raw ?? directory) { () throws(Errno) in
@@ -62,11 +62,11 @@ extension AttributeChanges {
     }
 }
 
-/// The times of a change as the store gets them.
+/// The times of a change, in the form in which the store gets them.
 private struct TimesToSet {
     private(set) var access = timespec(tv_sec: 0, tv_nsec: System.timeOmit)
     private(set) var modification = timespec(tv_sec: 0, tv_nsec: System.timeOmit)
-    /// What was remembered about the file's times so far, and what is from now on.
+    /// The times remembered so far; `set` has the times remembered from now on.
     let known: SetTimes
     private(set) var set: SetTimes
     private let clock: FileClock
@@ -83,7 +83,7 @@ private struct TimesToSet {
     }
 
     private mutating func keep(_ time: timespec, _ kind: SetTimes.Kind, at now: FileTime) -> timespec {
-        // The file system gives its own stamp, or none.
+        // The file system sets its own stamp, or none.
         if time.tv_nsec == System.timeNow || time.tv_nsec == System.timeOmit { return time }
         let (stamp, isRemembered) = clock.stamp(for: FileTime(time), at: now)
         set.set(stamp, kind, clock: isRemembered ? clock.ahead : nil)
@@ -91,7 +91,7 @@ private struct TimesToSet {
         return stamp.timespec
     }
 
-    /// Returns whether the file has got other stamps than it should.
+    /// Adopts the stamps that the file has got. Returns whether any differs from the wanted one.
     mutating func take(_ status: FileStatus) -> Bool {
         var hasOthers = false
         for (kind, wanted) in remembered {

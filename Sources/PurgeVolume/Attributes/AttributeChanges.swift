@@ -3,7 +3,7 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// What setattr changes; nil leaves it unchanged.
+/// The changes that setattr asks for. A value that is nil stays unchanged.
 public struct AttributeChange: Sendable {
     public var mode: mode_t?
     public var owner: uid_t?
@@ -11,7 +11,7 @@ public struct AttributeChange: Sendable {
     public var size: Int64?
     public var accessTime: timespec?
     public var modificationTime: timespec?
-    /// A change of size by a caller that may not keep set-user-ID and set-group-ID.
+    /// Whether a change of size drops set-user-ID and set-group-ID, because the caller may not keep them.
     public var dropsPrivileges = false
     public var tid: pid_t
     public var caller: uid_t
@@ -26,7 +26,7 @@ public struct AttributeChange: Sendable {
     var isEmpty: Bool { !changesOwner && mode == nil && size == nil && !setsTimes }
 }
 
-/// chmod, chown, truncate and utimens.
+/// The calls chmod, chown, truncate and utimens.
 struct AttributeChanges: VolumeFamily {
     let core: VolumeCore
 
@@ -38,7 +38,8 @@ struct AttributeChanges: VolumeFamily {
             if change.size == nil, !change.isEmpty { throw .notPermitted }
             return control.attributes(of: node)
         }
-        // It tells watchers that a purge has emptied the file, which may have got new content by now.
+        // The announcing thread truncates only to tell watchers that a purge has emptied the file, which may have new content
+        // by now.
         if change.size != nil, purgedNames.isAnnouncer(change.tid) { return try lookups.attributes(of: node) }
         if change.size != nil {
             try protection.admit(handle == nil ? .open : .use, to: node, by: change.tid)
@@ -50,7 +51,7 @@ struct AttributeChanges: VolumeFamily {
                 try apply(change, of: node, at: location)
             }
             if change.setsTimes {
-                // The next read must reach the backing file, to move atime as with relatime.
+                // The next read must reach the backing file, so that it moves atime as with relatime.
                 core.change { $0[node].cacheIsStale = true }
             }
             let status = try location.status()
@@ -58,7 +59,7 @@ struct AttributeChanges: VolumeFamily {
         }
     }
 
-    /// Everything but the size.
+    /// Applies everything except the size.
     private func apply(_ change: AttributeChange, of node: Node, at location: Location) throws(Errno) {
         if change.changesOwner {
             try Privileges.dropGroup(location, tid: change.tid)
@@ -72,8 +73,8 @@ struct AttributeChanges: VolumeFamily {
         if change.setsTimes { try setTimes(of: node, change, at: location) }
     }
 
-    /// chown(2) to -1, -1 arrives as an empty change and, as always, clears set-user-ID and set-group-ID. The kernel
-    /// sends the same before a fallocate by a caller that may not keep them.
+    /// Clears set-user-ID and set-group-ID for an empty change. chown(2) to -1, -1 arrives as one, and always clears them.
+    /// The kernel sends the same before a fallocate(2) by a caller that may not keep them.
     private func renewOwner(_ location: Location, _ change: AttributeChange) throws(Errno) {
         let owner = try location.status().st_uid
         guard change.caller == 0 || change.caller == owner else { return }

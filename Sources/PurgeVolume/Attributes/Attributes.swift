@@ -3,21 +3,21 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// The attributes of an entry as a caller sees them. Each reply that has attributes gets them from here, so what is true of
-/// all that callers see has one place.
+/// The attributes of an entry as a caller sees them. Every reply with attributes takes them from here, so each rule about
+/// visible attributes has one place.
 public struct Attributes: Sendable {
     public private(set) var status: FileStatus
-    /// When the entry was made; nil if that was not asked for, or the store's file system does not keep it.
+    /// Creation time; nil if it was not requested, or the store's file system does not keep it.
     public private(set) var birth: Instant?
-    /// The kernel may keep these attributes until it changes them itself.
+    /// Whether the kernel may keep these attributes until it changes them itself.
     public let mayBeCached: Bool
 
-    /// Those of an entry of the store, from what its file system says. `st_blocks` x 512 is the charge on every store,
+    /// Creates the attributes of an entry of the store from its status there. `st_blocks` x 512 is the charge on every store,
     /// so that du, df and the ledger agree (docs/RULES.md, Charged bytes).
     init(of node: Node, _ status: FileStatus, birth: Instant? = nil, in state: borrowing VolumeState) {
-        // When an ordinary user writes, the daemon clears the bits, which the kernel's cache does not see.
+        // When an ordinary user writes, the daemon clears these bits, and the kernel's cache does not see that.
         let dropsBits = node.isRegular && status.st_mode & (S_ISUID | S_ISGID) != 0
-        // The kernel cannot be told that what has lost its name looks older, unless it is an open file.
+        // The kernel cannot be told that an entry without a name looks older now, unless it is an open file.
         let isFound = !state[node].isUnlinked || state[node].opens > 0
         self.init(status, birth: birth, mayBeCached: !dropsBits && !state[node].isPassed && isFound)
         if !state.device.history.isEmpty {
@@ -27,10 +27,10 @@ public struct Attributes: Sendable {
         self.status.st_blksize = 4096
     }
 
-    /// Those of a purged entry whose name the announcing thread is about to remove.
+    /// Creates the attributes of a purged entry whose name the announcing thread is about to remove.
     init(ofGhost status: FileStatus) { self.init(status, mayBeCached: false) }
 
-    /// Those of the control directory or one of its files, which are not in the store.
+    /// Creates the attributes of the control directory or one of its files, which are not in the store.
     init(ofControl status: FileStatus) { self.init(status, mayBeCached: true) }
 
     private init(_ status: FileStatus, birth: Instant? = nil, mayBeCached: Bool) {

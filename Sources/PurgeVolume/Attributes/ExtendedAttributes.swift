@@ -5,17 +5,17 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// Extended attributes: those of the app, those that the rules depend on, and those that are computed.
+/// Extended attributes: attributes of the app, attributes that rules depend on, and computed ones.
 public struct ExtendedAttributes: VolumeFamily {
     let core: VolumeCore
 
-    /// The value of an attribute; with an empty buffer only its length.
+    /// Returns the value of an attribute. Throws ENODATA if the entry does not have it.
     public func value(of node: Node, named name: CName, caller: Caller) throws(Errno) -> [UInt8] {
         if node.isControl { throw .noData }
         switch AttributeName(name) {
         case .storage(let attribute, let appleForm):
             guard let value = try storedValue(of: node, attribute.storeKey) else {
-                // Each file has a class. One that it has by default can be read, although nobody has set it.
+                // Every file has a class, so its default class can be read although nobody has set it.
                 guard attribute == .fileProtection, node.isRegular else { throw .noData }
                 return Array(read { $0.device.protectionRule.effective($0[node].protection) }.appleName.utf8)
             }
@@ -31,7 +31,8 @@ public struct ExtendedAttributes: VolumeFamily {
         }
     }
 
-    /// Names of attributes have at most 255 bytes in ext4 and in the kernel; with our prefix a name may be longer.
+    /// Runs `body` with the key. Throws ERANGE if the key is too long: ext4 and the kernel limit names of attributes to 255
+    /// bytes, which a name may exceed with our prefix.
     private func withKey<Value>(_ key: AttributeKey, _ body: (CName) throws(Errno) -> Value) throws(Errno) -> Value {
         if key.length > AttributeKey.maximumLength { throw .range }
         return try key.withCName(body)
@@ -45,7 +46,7 @@ public struct ExtendedAttributes: VolumeFamily {
         }
     }
 
-    /// The names of attributes that were set, each with a zero at its end; computed ones are not listed.
+    /// Returns the names of attributes that were set, each with a terminating zero. Computed attributes are not listed.
     public func names(of node: Node, caller: Caller) throws(Errno) -> [UInt8] {
         if node.isControl { return [] }
         let names = try access.reading(node) { (location) throws(Errno) in
@@ -103,18 +104,18 @@ public struct ExtendedAttributes: VolumeFamily {
         }
     }
 
-    /// Whether the backing reports that it is full because an attribute of so many bytes, with its name, does not fit
-    /// into its file.
+    /// Returns whether the backing reports that it is full because an attribute of `bytes`, with its name, does not fit into
+    /// the file.
     private func isTooLarge(_ bytes: Int) -> Bool {
         switch kind {
-        // What fits depends on the other attributes of the file. overlayfs may lie on ext4.
+        // The limit depends on the other attributes of the file. overlayfs may lie on ext4.
         case .ext4, .overlay: hostHasRoom()
         case .btrfs: bytes > Self.largestOnBtrfs
         case .xfs, .other: false
         }
     }
 
-    /// What a leaf of 16 KiB, the default of mkfs.btrfs, holds beside its three headers.
+    /// Bytes that fit into a leaf of 16 KiB, the default of mkfs.btrfs, beside its three headers.
     private static let largestOnBtrfs = 16384 - 101 - 25 - 30
 
     private func hostHasRoom() -> Bool {
@@ -178,16 +179,16 @@ public struct ExtendedAttributes: VolumeFamily {
         }
     }
 
-    /// What is noted about isPurgeable is what was stored last, although an ioctl may come beside a setxattr. Of the other
-    /// attributes the kernel changes only one at a time.
+    /// Runs `body` so that the tree notes the isPurgeable that was stored last, although an ioctl may run beside a setxattr.
+    /// The kernel changes all other attributes one at a time.
     private func inOrder(_ attribute: StorageAttribute, _ body: () throws(Errno) -> Void) throws(Errno) {
         guard attribute == .isPurgeable else { return try body() }
         try core.marking.withLock { (_) throws(Errno) in try body() }
     }
 
-    /// Runs `body`, which stores the value of an attribute. A protection class must be permitted, and until it is stored
-    /// the tree has the stricter one of it and the old one: if the device is locked meanwhile, the kernel drops the pages
-    /// by that class, whether the new one can be stored or not.
+    /// Runs `body`, which stores the value of an attribute. A change of the protection class must be permitted. Until the new
+    /// class is stored, the tree has the stricter one of the old and the new. If the device is locked meanwhile, the kernel
+    /// drops the pages by that class, whether or not the new one can be stored.
     private func changing(
         _ attribute: StorageAttribute, of node: Node, to value: String?, tid: pid_t, _ body: () throws(Errno) -> Void
     ) throws(Errno) {
@@ -205,7 +206,7 @@ public struct ExtendedAttributes: VolumeFamily {
         }
     }
 
-    /// Notes in the tree that a flag has been set or, with nil, removed.
+    /// Notes in the tree that an attribute was set or, with nil, removed.
     private func remember(_ attribute: StorageAttribute, _ value: String?, of node: Node, tid: pid_t) {
         change { state in
             switch attribute {
@@ -228,7 +229,7 @@ public struct ExtendedAttributes: VolumeFamily {
         }
     }
 
-    /// Gives an entry that is being made the protection class of its directory.
+    /// Stores a protection class with an entry that has none of its own yet, such as a new one that inherits it.
     func store(_ inherited: FileProtection, of directory: Int32, _ name: CName?) throws(Errno) {
         try System.setAttribute(
             at: directory, name, StorageAttribute.fileProtection.storeKey, Array(inherited.appleName.utf8))

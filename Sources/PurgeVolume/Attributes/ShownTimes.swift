@@ -5,7 +5,7 @@ import PurgeSystem
 import PurgeTree
 
 extension FileClock {
-    /// Turns the times that the store has into those that an app sees. `set` are times of the entry that an app has set.
+    /// Turns times of the store into the times that an app sees. `set` has the times of the entry that an app has set.
     func showTimes(_ status: inout FileStatus, _ birth: inout Instant?, _ set: SetTimes) {
         status.st_atim = shown(FileTime(status.st_atim), .access, of: set).timespec
         status.st_mtim = shown(FileTime(status.st_mtim), .modification, of: set).timespec

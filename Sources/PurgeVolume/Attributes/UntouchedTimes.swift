@@ -7,7 +7,7 @@ public struct UntouchedTimes: OptionSet, Sendable {
     public static let files = UntouchedTimes(rawValue: 1)
     public static let directories = UntouchedTimes(rawValue: 2)
 
-    /// For the open(2) of a backing file.
+    /// Flags for the open(2) of a backing file.
     var fileFlags: Int32 { contains(.files) ? System.openNoAccessTime : 0 }
     var directoryFlags: Int32 { contains(.directories) ? System.openNoAccessTime : 0 }
 }
