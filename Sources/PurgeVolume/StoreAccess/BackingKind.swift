@@ -14,6 +14,6 @@ enum BackingKind: Sendable {
 
     /// XFS shows written blocks as holes until they are on disk; overlayfs may lie on XFS.
     var mustSyncBeforeSeek: Bool { self == .xfs || self == .overlay }
-    /// btrfs makes a block of data when a file grows from within a hole.
+    /// btrfs makes a block of data when a file grows from within a hole; overlayfs may lie on btrfs.
     var fillsGrownTail: Bool { self == .btrfs || self == .overlay }
 }

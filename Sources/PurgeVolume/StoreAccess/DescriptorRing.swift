@@ -1,18 +1,18 @@
 import PurgeSystem
 import PurgeTree
 
-/// The directories whose descriptors are kept open: a bounded set, maintained with the clock algorithm.
+/// A bounded set of directories whose descriptors stay open, maintained with the clock algorithm.
 struct DescriptorRing {
     private var slots: [Node?] = []
     private var free: [Int] = []
     private var hand = 0
-    /// How many directories are in the ring.
+    /// Number of directories in the ring.
     private(set) var count = 0
     private(set) var limit: Int
 
     init(limit: Int) { self.limit = max(DescriptorBudget.leastDirectories, limit) }
 
-    /// Keeps a descriptor of a directory open, as just used, unless there is one. Others make room.
+    /// Adds the descriptor of a directory, marked as used, unless the directory has one. Evicts others to make room.
     mutating func insert(_ descriptor: FileDescriptor, of directory: Node, in tree: inout Tree) {
         guard tree[directory].io.descriptor == nil else { return }
         tree[directory].io.descriptor = descriptor
@@ -28,7 +28,7 @@ struct DescriptorRing {
         }
     }
 
-    /// From now on there are at most `limit` of them.
+    /// Changes the limit, and evicts directories in excess of it.
     mutating func setLimit(_ limit: Int, in tree: inout Tree) {
         self.limit = max(DescriptorBudget.leastDirectories, limit)
         while count > self.limit { evict(in: &tree) }
@@ -48,7 +48,7 @@ struct DescriptorRing {
         for case let directory? in slots { remove(directory, in: &tree) }
     }
 
-    /// Drops the first directory that has not been used since the hand last passed it.
+    /// Evicts the first directory that has not been used since the hand last passed it.
     private mutating func evict(in tree: inout Tree) {
         while true {
             hand = (hand + 1) % slots.count

@@ -1,31 +1,32 @@
 import Glibc
 import PurgeSystem
 
-/// The turns of a call that has found the store and the tree in disagreement. If a rename, an unlink or a purge is under
-/// way, which has changed the one and not yet the other, it looks again; the thread of that may need the CPU to get on,
-/// so the turns after the first few sleep. If nothing has moved during a whole turn, somebody has changed the store
-/// itself, and looking again does not help.
+/// The retries of a call that has found the store and the tree in disagreement.
+///
+/// A rename, an unlink or a purge in flight may have changed the one and not yet the other, so the call looks again. The
+/// thread of that operation may need the CPU to get on, so retries after the first few sleep. If nothing has moved during a
+/// whole turn, somebody has changed the store itself, and looking again does not help.
 struct Disagreement: ~Copyable {
-    /// In nanoseconds.
+    /// How long to retry, in nanoseconds.
     private let patience: Int64
     private var turns = 0
     private var deadline: Int64 = 0
-    /// The moves that had begun when the turn under way began, and whether all of them had ended.
+    /// Number of moves that had begun when the current turn began, and whether all of them had ended.
     private var moves: UInt64 = 0
     private var wasQuiet = false
 
-    /// Turns that do not sleep.
+    /// Number of turns that do not sleep.
     private static let quickTurns = 16
-    /// In microseconds.
+    /// How long a later turn sleeps, in microseconds.
     private static let pause: UInt32 = 500
-    /// Far longer than a system call takes on a busy machine.
+    /// In nanoseconds: far longer than a system call takes on a busy machine.
     static let patience: Int64 = 5_000_000_000
-    /// For a call that is a move itself, and so cannot tell whether there is another.
+    /// The patience of a call that is a move itself, and so cannot tell whether another one is in flight.
     static let patienceOfMoves: Int64 = 10_000_000
 
     init(patience: Int64 = patience) { self.patience = patience }
 
-    /// Whether to look again.
+    /// Returns whether to look again.
     mutating func mayEnd(_ core: VolumeCore) -> Bool {
         let nothingMoved = wasQuiet && core.moves.load(ordering: .acquiring) == moves
         guard !nothingMoved, hasTime(core) else { return false }

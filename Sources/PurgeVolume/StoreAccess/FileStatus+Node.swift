@@ -4,7 +4,7 @@ import PurgeSystem
 import PurgeTree
 
 extension FileStatus {
-    /// In bytes; never below zero, whatever the file system reports.
+    /// Size in bytes; never negative, whatever the file system reports.
     var size: Int64 { max(0, Int64(st_size)) }
     var nodeKind: NodeKind {
         switch kind {

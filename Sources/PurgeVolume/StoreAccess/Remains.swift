@@ -3,12 +3,12 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// What is left of a directory, link or special file that was removed while it was in use, until the kernel forgets it:
-/// fstat(2) must still work.
+/// The remains of a directory, link or special file that was removed while in use. They are kept until the kernel forgets the
+/// entry, because fstat(2) must still work.
 enum Remains {
-    /// A descriptor of it.
+    /// A descriptor of the removed entry.
     case open(RemovedEntry)
-    /// If descriptors are short, its attributes when it was removed.
+    /// The attributes of the entry when it was removed, if descriptors are short.
     indirect case known(FileStatus)
 
     var location: Location {
@@ -23,9 +23,9 @@ enum Remains {
     }
 }
 
-/// A descriptor that is kept for an entry that was removed.
+/// A descriptor that is kept for a removed entry.
 final class RemovedEntry: Sendable {
-    /// In all volumes of this process; they count among the files that the app has open.
+    /// Number of such descriptors in all volumes of this process. They count among the files that the app has open.
     static let alive = Atomic<Int>(0)
     let descriptor: FileDescriptor
 
@@ -38,7 +38,7 @@ final class RemovedEntry: Sendable {
 }
 
 extension StoreAccess {
-    /// To be taken before the name is removed; nil if nothing is needed or can be had.
+    /// Returns the remains to keep of a node; nil if none are needed or none can be had. Called before the name is removed.
     func remains(of node: Node, _ name: Name, in directory: FileDescriptor) -> Remains? {
         if node.isRegular { return nil }
         if RemovedEntry.alive.load(ordering: .relaxed) < budget.removed {
@@ -58,7 +58,7 @@ extension StoreAccess {
     private func open(_ node: Node, _ name: CName, in directory: FileDescriptor) throws(Errno) -> FileDescriptor {
         guard node.isDirectory else { return try directory.open(name, System.openPath) }
         do throws(Errno) { return try directory.open(name, O_RDONLY | O_DIRECTORY) } catch {
-            // Its owner may not read it, but change its attributes.
+            // The owner may lack permission to read it, and still change its attributes.
             guard error == .accessDenied else { throw error }
             return try directory.open(name, System.openPath | O_DIRECTORY)
         }
@@ -66,7 +66,7 @@ extension StoreAccess {
 }
 
 extension NodeState {
-    /// What is left of it, once its last name is gone.
+    /// Keeps the remains of the node once its last name is gone.
     mutating func leave(_ remains: Remains?) {
         if let remains, isUnlinked { io.remains = remains }
     }

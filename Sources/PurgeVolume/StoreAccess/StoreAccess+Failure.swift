@@ -5,8 +5,8 @@ import PurgeSystem
 import PurgeTree
 
 extension StoreAccess {
-    /// ENOSPC means the simulated device and nothing else: a full disk under the
-    /// store is EIO, with an event.
+    /// Returns the error to report for an error of the store's disk. ENOSPC means the simulated device and nothing else, so a
+    /// full disk under the store is EIO, with an event.
     func hostError(_ error: Errno, _ node: Node) -> Errno {
         guard error.code == ENOSPC || error.code == EDQUOT else { return error }
         core.hostRefusals.wrappingAdd(1, ordering: .relaxed)

@@ -2,11 +2,11 @@ import Glibc
 import PurgeSystem
 import PurgeTree
 
-// An ordinary user's daemon is subject to the permissions in the store, although the owner may change them: a folder
-// that may not be written to, or a file that may not be read, must not prevent a purge or a mount. Entries of the
-// daemon's user are opened up for the moment, but never only for reading the store, since that would change it.
+// An ordinary user's daemon is subject to the permissions in the store, although the owner may change them. A folder without
+// write permission, or a file without read permission, must not prevent a purge or a mount. So the daemon opens up its user's
+// entries for the moment, but never only for reading the store, because that would change it.
 extension StoreAccess {
-    /// Runs `body`, and once more with all of the owner's permissions on `entry` if only those are missing.
+    /// Runs `body`, and again with all of the owner's permissions on `entry` if only those are missing.
     func asOwner<Value>(
         of entry: FileDescriptor, _ body: () throws(Errno) -> Value
     ) throws(Errno) -> Value {
@@ -24,7 +24,7 @@ extension StoreAccess {
         return try result.get()
     }
 
-    /// The same from the beginning, for a caller that is alone with the store.
+    /// Runs `body` with all of the owner's permissions from the beginning, for a caller that is alone with the store.
     func asOwner<Value>(
         throughout entry: FileDescriptor, _ body: () throws(Errno) -> Value
     ) throws(Errno) -> Value {
@@ -37,12 +37,12 @@ extension StoreAccess {
         guard status.st_uid == geteuid(), missing != 0, !store.isForReading else { return try body() }
         let mode = status.st_mode & 0o7777
         try System.changeMode(entry, mode | missing)
-        // The owner may do that, as the call above has shown.
+        // The owner may change the mode, as the call above has shown.
         defer { do throws(Errno) { try System.changeMode(entry, mode) } catch {} }
         return try body()
     }
 
-    /// A directory of `parent`, only to reach its entries (O_PATH).
+    /// Opens a directory of `parent`, only to reach its entries (O_PATH).
     func openDirectory(_ name: Name, in parent: FileDescriptor) throws(Errno) -> FileDescriptor {
         try asOwner(of: parent) { () throws(Errno) in
             try name.withCName { (name) throws(Errno) in

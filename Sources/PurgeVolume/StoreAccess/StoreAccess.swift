@@ -4,15 +4,15 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// Where an operation reaches a node in the store.
+/// The way by which an operation reaches a node in the store.
 enum Location {
     /// An entry of an open directory.
     case entry(FileDescriptor, Name)
-    /// The container itself, or an entry that was removed while it was in use.
+    /// The container itself, or an entry that was removed while in use.
     case itself(FileDescriptor)
-    /// A file without a name, through one of its open descriptors.
+    /// A file through one of its open descriptors, for example because it has no name.
     case open(Handle)
-    /// What is known about an entry that was removed. Indirect, because it is large and rare.
+    /// The known status of a removed entry. Indirect, because it is large and rare.
     indirect case known(FileStatus)
 
     func status() throws(Errno) -> FileStatus {
@@ -25,12 +25,12 @@ enum Location {
         }
     }
 
-    /// nil if the store does not tell.
+    /// Returns the creation time; nil if the store does not tell.
     func birth() throws(Errno) -> Instant? {
         try with { (directory, name) throws(Errno) in try StoredBirth.of(directory, name) }
     }
 
-    /// For calls that take a descriptor and perhaps a name in it.
+    /// Runs `body` with a descriptor and, for an entry of that directory, a name.
     func with<Result>(_ body: (Int32, CName?) throws(Errno) -> Result) throws(Errno) -> Result {
         switch self {
         case .entry(let directory, let name):
@@ -46,29 +46,29 @@ enum Location {
 struct StoreAccess: VolumeFamily {
     let core: VolumeCore
 
-    /// Whether this is the status of the node's own file: inode numbers are distinguished by device (on overlayfs a
-    /// file's device may change). A file that has had a name all the time has kept its number, so no other file can
-    /// have got it.
+    /// Returns whether this is the status of the node's own file. Inode numbers are distinguished by device; on overlayfs a
+    /// file's device may change. A file that has had a name all the time has kept its number, so no other file can have got
+    /// it.
     func isOwn(_ status: FileStatus, of node: Node) -> Bool {
         guard UInt64(status.st_ino) == node.inode else { return false }
         return kind == .overlay || (UInt64(status.st_dev) != core.backingDevice) == node.isOnOtherDevice
     }
 
-    /// For an entry that is not in the tree yet.
+    /// Creates the node of an entry that is not in the tree yet.
     func node(_ status: FileStatus, named name: Name, birthMark: UInt32) -> Node {
         Node(
             inode: UInt64(status.st_ino), kind: status.nodeKind, name: name, birthMark: birthMark,
             isOnOtherDevice: UInt64(status.st_dev) != core.backingDevice)
     }
 
-    /// The same for one that has just been made.
+    /// Creates the node of an entry that has just been made.
     func newNode(_ status: FileStatus, named name: Name) -> Node {
         node(status, named: name, birthMark: status.isRegularFile ? BirthMark.of(new: status) : 0)
     }
 
     private func isNamed(_ node: Node) -> Bool { read { !$0[node].isUnlinked } }
 
-    /// Where `node` is now. That stays true only while nothing moves: see `reading`.
+    /// Returns the location of `node`, which stays true only while nothing moves: see `reading`.
     func locate(_ node: Node) throws(Errno) -> Location {
         while true {
             let (found, directory) = read { state -> (Location?, Node?) in
@@ -87,7 +87,7 @@ struct StoreAccess: VolumeFamily {
         }
     }
 
-    /// An O_PATH descriptor of a directory, either from the cache or opened from the nearest ancestor that has one. A
+    /// Returns an O_PATH descriptor of a directory, from the cache or opened from the nearest ancestor that has one. A
     /// directory keeps its descriptor wherever it moves.
     func directoryDescriptor(
         _ directory: Node, patience: Int64 = Disagreement.patience
@@ -110,7 +110,7 @@ struct StoreAccess: VolumeFamily {
         throw .stale
     }
 
-    /// nil if a name on the path has moved meanwhile.
+    /// Opens each directory within the one before. Returns nil if a name on the path has moved meanwhile.
     private func open(_ nodes: [Node], from start: FileDescriptor) throws(Errno) -> FileDescriptor? {
         var current = start
         for node in nodes {
@@ -120,7 +120,7 @@ struct StoreAccess: VolumeFamily {
             } catch .noEntry, .notDirectory { return nil }
             guard isOwn(try System.status(current.raw), of: node) else { return nil }
             let opened = current
-            // Without a name it is gone, and another file may have its inode number.
+            // A directory without a name is gone, and another file may have its inode number.
             let isThere = change { state in
                 guard state[node].parent != nil else { return false }
                 state.descriptors.insert(opened, of: node, in: &state.tree)
@@ -131,8 +131,8 @@ struct StoreAccess: VolumeFamily {
         return current
     }
 
-    /// Runs `body` on the location of `node`, and again if another file may have got its name meanwhile. For operations
-    /// during which the kernel does not hold the inode's lock; for those during which it does see `changing`.
+    /// Runs `body` on the location of `node`, and again if another file may have got its name meanwhile. Serves operations
+    /// during which the kernel does not hold the inode's lock; for all others see `changing`.
     func reading<Value>(
         _ node: Node, _ body: (Location) throws(Errno) -> Value
     ) throws(Errno) -> Value {
@@ -156,14 +156,14 @@ struct StoreAccess: VolumeFamily {
         throw .stale
     }
 
-    /// Runs `body` on the location of `node`, which no purge takes meanwhile. For operations during which the kernel
-    /// holds the inode's lock (setattr, setxattr): no rename or unlink of a file comes between. A rename of a directory
-    /// may, so that is reached through its own descriptor.
+    /// Runs `body` on the location of `node`, which no purge takes meanwhile. Serves operations during which the kernel holds
+    /// the inode's lock (setattr, setxattr), so that no rename or unlink of a file comes between. A directory may be renamed,
+    /// so it is reached through its own descriptor.
     func changing<Value>(
         _ node: Node, _ body: (Location) throws(Errno) -> Value
     ) throws(Errno) -> Value {
         let remains = try unlessGoing(node) { (state) throws(Errno) -> Remains? in
-            // No purge can reach it, and it has been released already.
+            // No purge can reach the node, which has been released already.
             if let remains = state[node].io.remains { return remains }
             if state[node].isUnlinked && state[node].opens == 0 { throw .stale }
             state.tree.hold(node)
@@ -178,9 +178,9 @@ struct StoreAccess: VolumeFamily {
         return try run(body, on: node, at: location)
     }
 
-    /// Runs `body` on the location, and if the daemon's user may not search the folder that the node is in, on the node
-    /// itself where that is open: an app reaches by descriptor what it may no longer reach by name. What `body` has done
-    /// by then it may do again.
+    /// Runs `body` on the location. If the daemon's user may not search the node's folder, runs it on the node itself where
+    /// that is open, because an app can reach by descriptor a file that it can no longer reach by name. Steps that `body` has
+    /// done by then may be done twice.
     private func run<Value>(
         _ body: (Location) throws(Errno) -> Value, on node: Node, at location: Location
     ) throws(Errno) -> Value {
@@ -195,7 +195,7 @@ struct StoreAccess: VolumeFamily {
         return read { $0[node].io.handles.newest.map { .open($0) } }
     }
 
-    /// Runs `body` once the node is not going.
+    /// Runs `body` once no name of the node is about to go.
     func unlessGoing<Value>(
         _ node: Node, _ body: (inout VolumeState) throws(Errno) -> Value
     ) throws(Errno) -> Value {
@@ -209,19 +209,20 @@ struct StoreAccess: VolumeFamily {
         }
     }
 
-    /// Returns at once the first time, for one more look, and then when a purge or the like has ended since the last look.
+    /// Waits until a purge, or a hold with `isGoing`, has ended since the last look. The first call returns at once, for one
+    /// more look.
     func awaitGone(_ seen: inout UInt64?) {
         if let seen { core.purges.wait(while: seen) }
         seen = core.purges.generation
     }
 
-    /// The operation on the node is over.
+    /// Ends the hold of an operation on the node.
     func unhold(_ node: Node) {
         let sidecar = change { state in state.endHold(of: node) }
         if let sidecar { store.removeSidecar(sidecar) }
     }
 
-    /// Runs `body`, which changes what a name refers to, and then `update` with the state.
+    /// Runs `body`, which changes the entry behind a name, and then `update` with the state.
     func moving<Value>(
         _ body: () throws(Errno) -> Void, then update: (inout VolumeState) -> Value
     ) throws(Errno) -> Value {
@@ -233,11 +234,12 @@ struct StoreAccess: VolumeFamily {
 }
 
 extension VolumeState {
-    /// Whether a name of the node is about to go. ESTALE for a file that a purge has chosen. What is open or has other names
-    /// stays when `tmp` is emptied: that is to be waited for.
+    /// Returns whether a name of the node is about to go, so that the caller must wait. Throws ESTALE for a file that a purge
+    /// is about to remove. When `tmp` is emptied, an open or hard-linked file outlives its name, so callers wait for the end
+    /// instead.
     func isGoing(_ node: Node) throws(Errno) -> Bool {
         guard self[node].isGoing else { return false }
-        // A purge does not hold the files that it has chosen.
+        // A purge that removes a file does not hold it, unlike a purge that truncates it.
         if !self[node].isHeld { throw .stale }
         return true
     }

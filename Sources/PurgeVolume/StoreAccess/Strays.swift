@@ -2,11 +2,11 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// Names in the store that the tree does not know: each was made for a call that then failed, and could not be removed
-/// at that moment.
+/// Names in the store that the tree does not know. Each was made for a call that then failed, and could not be removed at
+/// that moment.
 final class Strays: Sendable {
-    /// Held while they are removed. A thread that is about to make a name waits for that, so what it makes is not taken
-    /// for the stray that had the name before.
+    /// Locked while strays are removed. A thread that is about to make a name waits for that, so its entry is not taken for
+    /// the stray that had the name before.
     private let names = Mutex<[Dentry]>([])
     private let count = Atomic<Int>(0)
 
@@ -16,7 +16,7 @@ final class Strays: Sendable {
 
     func contains(_ dentry: Dentry) -> Bool { names.withLock { $0.contains(dentry) } }
 
-    /// Drops those of which `remove` returns that they are gone.
+    /// Drops the strays for which `remove` returns true, because they are gone.
     func removeAll(_ remove: (Dentry) -> Bool) { change { $0.removeAll(where: remove) } }
 
     private func change(_ body: (inout [Dentry]) -> Void) {
@@ -28,12 +28,12 @@ final class Strays: Sendable {
 }
 
 extension NameChanges {
-    /// Removes from the store what will not be in the tree.
+    /// Removes an entry that will not be in the tree from the store, or notes it as a stray.
     func withdrawEntry(_ name: Name, in parent: Node, at directory: Int32) {
         if !removeUnknown(name, at: directory) { core.strays.add(Dentry(directory: parent, name: name)) }
     }
 
-    /// Whether it is gone.
+    /// Removes a name. Returns whether it is gone.
     private func removeUnknown(_ name: Name, at directory: Int32) -> Bool {
         do throws(Errno) {
             try name.withCName { (name) throws(Errno) in
@@ -45,7 +45,7 @@ extension NameChanges {
         } catch { return error == .noEntry }
     }
 
-    /// Tries once more to remove what could not be removed.
+    /// Tries again to remove the strays.
     func withdrawStrays() {
         guard !core.strays.isEmpty else { return }
         core.strays.removeAll { stray in
@@ -56,7 +56,8 @@ extension NameChanges {
         }
     }
 
-    /// To be called before a name is made: EIO if the store has a stray of that name which cannot be removed.
+    /// Clears the way for a name that is about to be made. Throws EIO if the store has a stray of that name that cannot be
+    /// removed.
     func makeWay(for name: Name, in parent: Node) throws(Errno) {
         guard !core.strays.isEmpty else { return }
         withdrawStrays()
