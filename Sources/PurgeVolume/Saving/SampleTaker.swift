@@ -2,22 +2,22 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// Passes the points of the curve of the device's numbers to the journal, where they are samples.
+/// Passes the points of the curve of the device's numbers to the journal, which keeps them as samples.
 struct SampleTaker: VolumeFamily {
-    /// How much of what was used since the last point is worth a further one.
+    /// The change since the last point that is worth a further one.
     enum Detail {
         /// A thousandth of total: for a container in use.
         case usual
-        /// Anything: a command is to see it.
+        /// Any change, because a command is to see it.
         case exact
-        /// The first and the last of a mount.
+        /// No change is needed: for the first and the last point of a mount.
         case always
     }
 
     let core: VolumeCore
     let journal: Journal
 
-    /// Holds the points since the last call for the journal.
+    /// Hands the points since the last call to the journal.
     func take(_ detail: Detail = .usual) {
         let real = Instant(nanoseconds: System.now())
         let points = change { state in

@@ -4,21 +4,22 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// Writes what must survive a mount: events and last uses to the journal, the device to device.json. While the volume
-/// is mounted a thread does that, about once a second and when it is woken.
+/// Saves everything that must survive a mount: events and last uses in the journal, the device in device.json. While the
+/// volume is mounted a thread does so, about once a second and when it is woken.
 final class StoreKeeper: VolumeFamily {
-    /// In milliseconds: how often events are written, from one beginning to the next, and how long the disk rests between.
+    /// In milliseconds: the time from the beginning of one write of events to the next, and the least rest of the disk in
+    /// between.
     private static let timeBetweenFlushes: Int64 = 800
     private static let shortestRest: Int64 = 100
-    /// In nanoseconds; after a crash, last uses are at most 30 s old.
+    /// In nanoseconds. After a crash, last uses are at most 30 s old.
     private static let timeBetweenSaves: Int64 = 20_000_000_000
     private static let timeBetweenPrunings: Int64 = 10_000_000_000
 
     let core: VolumeCore
     let journal: Journal
-    /// Wakes the thread, to end or because another thread waits for it.
+    /// Wakes the thread, because it must end or because another thread waits for it.
     let wake: Gate
-    /// Held while device.json is written, so that an older state never replaces a newer one.
+    /// Locked while device.json is written, so that an older state never replaces a newer one.
     private let saving: Mutex<Saving>
     /// The content of device.json.
     private let savedDevice: Mutex<Device>
@@ -27,7 +28,7 @@ final class StoreKeeper: VolumeFamily {
     private let journalIsFailing = Atomic<Bool>(false)
     private let journalHasFailed = Atomic<Bool>(false)
     let samples: SampleTaker
-    /// Which bounds the journal has, and when events may have become too old for them.
+    /// The bounds that the journal was last kept within, and when to look for events that have become too old.
     private let bounded = Mutex<(bounds: JournalBounds, next: Int64)?>(nil)
 
     init(core: VolumeCore, journal: Journal, wake: Gate, device: Device) {
@@ -42,14 +43,14 @@ final class StoreKeeper: VolumeFamily {
     private enum NoteState { case none, made, unknown }
 
     private struct Saving {
-        /// Whether the store has the note that files are being removed (`RemovalNote`). A device that was
-        /// read with the mark of a work has its note from then, or needs none because the files are gone.
+        /// Whether the store has the note that files are being removed (`RemovalNote`). A device that was read with the mark
+        /// of unfinished work has its note from then, or needs none because the files are gone.
         var note: NoteState
-        /// Why device.json could not be written, which has been reported; nil if it could.
+        /// The failure to write device.json, which has been reported; nil if it was written.
         var failure: StoreError?
     }
 
-    /// `chore` is also done about every second.
+    /// Starts the thread, which also does `chore` about every second.
     func start(_ threads: VolumeThreads, chore: @escaping @Sendable () -> Void) throws(Errno) {
         try threads.start("journal") { [self] in run(chore) }
         isRunning.store(true, ordering: .sequentiallyConsistent)
@@ -62,9 +63,10 @@ final class StoreKeeper: VolumeFamily {
             samples.take()
             flushEvents()
             if read({ $0.device.revision }) != savedDevice.withLock({ $0.revision }) { saveDevice() }
-            // Files that become free or purgeable once they are unmapped: calls that wait for room get it soon.
+            // The chore finds files that have been unmapped and so become free or purgeable. Calls that wait for room get it
+            // soon.
             chore()
-            // Freed here, outside of the lock.
+            // The nodes are freed here, outside the lock.
             _ = change { $0.tree.uses.dropGone() }
             if System.uptime() - saved > Self.timeBetweenSaves {
                 saved = System.uptime()
@@ -75,14 +77,14 @@ final class StoreKeeper: VolumeFamily {
         }
     }
 
-    /// Writes everything that is left, and closes the journal, unless the store goes. Returns what cannot be written and is
-    /// lost.
+    /// Writes everything that is left, and closes the journal, unless the store goes. Returns an error about data that is
+    /// lost because it cannot be written.
     func end(keepingStore: Bool) -> StoreError? {
         recordEnd()
         if !keepingStore { events.summarizeRefusals() }
         events.append([Event(type: .unmount)])
         guard keepingStore else {
-            // Who has missed events in the stream, or does not get its end, looks for them in the journal.
+            // Readers that missed events in the stream, or do not get its end, look for them in the journal.
             if events.hasMuchToWrite { flushEvents() }
             events.endReaders()
             events.endRecorder()
@@ -100,7 +102,7 @@ final class StoreKeeper: VolumeFamily {
         return loss(usesAreSaved: usesAreSaved, unsaved: deviceIsSaved ? [] : unsavedSettings)
     }
 
-    /// Whether somebody has removed a directory since it was opened: it has no name any more, and nothing can be made in it.
+    /// Returns whether somebody has removed a directory since it was opened: it has no name, and nothing can be made in it.
     private func isRemoved(_ directory: FileDescriptor) -> Bool {
         do throws(Errno) { return try System.status(directory.raw).st_nlink == 0 } catch { return false }
     }
@@ -145,7 +147,7 @@ extension StoreKeeper {
         if !damage.isEmpty { events.flush() }
     }
 
-    /// The journal tells what it lacks. Returns the messages about it.
+    /// Notes as events the gaps that damage has left in the journal. Returns the messages about the damage.
     func takeDamage() -> [StoreError] {
         journal.takeDamage().map { damage in
             events.note(damage.lack)
@@ -153,7 +155,7 @@ extension StoreKeeper {
         }
     }
 
-    /// A mount that was killed has not written what happened in its last second.
+    /// Notes a gap if the last mount was killed, because it has not written the events of its last second.
     func noteCut() {
         if journal.isForReading { return }
         do throws(StoreError) {
@@ -162,7 +164,8 @@ extension StoreKeeper {
         } catch { reportJournal(error) }
     }
 
-    /// A journal that tells of this mount, and records nothing more, gets its unmount: otherwise it would tell of a crash.
+    /// Records the unmount in a journal that tells of this mount but records nothing more. Without it, the journal would tell
+    /// of a crash.
     private func recordEnd() {
         if events.isRecording || journal.isForReading { return }
         events.flush()
@@ -186,14 +189,14 @@ extension StoreKeeper {
         } catch { reportJournal(error) }
     }
 
-    /// Reported once, until everything that belongs into it can be written again.
+    /// Reports a failure of the journal once, until everything that belongs into it can be written again.
     private func reportJournal(_ error: StoreError) {
         journalHasFailed.store(true, ordering: .relaxed)
         if !journalIsFailing.exchange(true, ordering: .relaxed) { port.report(error) }
     }
 
-    /// For commands: earlier events, and the numbers that they have led to, are in the journal when they return, if that
-    /// takes no longer than half a second, and the store is not a temporary one.
+    /// Waits, for at most half a second, until earlier events and the numbers that they have led to are in the journal.
+    /// Commands call this before they return, except for changes of the device on a temporary store.
     func awaitJournal() {
         samples.take(.exact)
         if isRunning.load(ordering: .sequentiallyConsistent) {
@@ -203,7 +206,7 @@ extension StoreKeeper {
         }
     }
 
-    /// Returns whether they are saved; if not, they are kept for the next time.
+    /// Saves last uses in the journal. Returns whether they are saved; if not, they are kept for the next time.
     @discardableResult
     func saveLastUses() -> Bool {
         if store.isForReading { return true }
@@ -215,7 +218,7 @@ extension StoreKeeper {
             return (gone, nodes, uses)
         }
         do throws(StoreError) {
-            // Files that are gone come first: their inode numbers may be in use again.
+            // Removed files come first, because their inode numbers may be in use again.
             if !gone.isEmpty { try journal.forgetLastUses(of: gone) }
             if !uses.isEmpty { try journal.saveLastUses(uses) }
             return true
@@ -229,7 +232,7 @@ extension StoreKeeper {
 
 // The device.
 extension StoreKeeper {
-    /// Returns whether it is saved; if not, that is tried again every second.
+    /// Saves the device in device.json. Returns whether it is saved; if not, the thread tries again every second.
     @discardableResult
     func saveDevice(durably: Bool = false) -> Bool {
         saving.withLock { saving in writeDevice(durably: durably, &saving) }
@@ -247,14 +250,14 @@ extension StoreKeeper {
         } catch {
             if saving.failure == nil { port.report(error) }
             saving.failure = error
-            // It may be there nevertheless, if only the last step has failed.
+            // The mark may be there nevertheless, if only the last step has failed.
             if let work = now.unfinished { savedDevice.withLock { $0.unfinished = work } }
             return false
         }
     }
 
-    /// The note is there before the mark of the work, and gone before the mark is: if the end of the work cannot be saved,
-    /// the next mount finds the mark alone, and so leaves the files that have been made since.
+    /// Makes the note before the mark of the work is saved, and removes it before the mark goes. If the end of the work
+    /// cannot be saved, the next mount finds the mark alone, and so leaves the files that have been made since.
     private func noteRemoval(_ isRemoving: Bool, _ saving: inout Saving) throws(StoreError) {
         if isRemoving, saving.note != .made {
             try clearMark()
@@ -262,14 +265,14 @@ extension StoreKeeper {
             try store.removalNote.make()
             saving.note = .made
         } else if !isRemoving, saving.note != .none {
-            // If this fails, a device.json that can be saved says the same.
+            // If this fails, saving a device.json without the mark has the same effect.
             do throws(StoreError) {
                 saving.note = try store.removalNote.remove() ? .none : .unknown
             } catch { port.report(error) }
         }
     }
 
-    /// The mark of an earlier work may still be there, since its end could not be saved. The note is not for that one.
+    /// Clears the mark of earlier work whose end could not be saved. The new note is not for that work.
     private func clearMark() throws(StoreError) {
         guard savedDevice.withLock({ $0.unfinished }) != nil else { return }
         var unmarked = read { $0.device }
@@ -278,7 +281,7 @@ extension StoreKeeper {
         savedDevice.withLock { $0 = unmarked }
     }
 
-    /// What differs from device.json, except for the counters.
+    /// Names of the settings that differ from device.json, without the counters.
     private var unsavedSettings: [String] {
         let saved = savedDevice.withLock { $0 }
         return read { $0.device.changes(since: saved) }
