@@ -4,11 +4,12 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-// A file without a class of its own has the device's default, which changes only at a mount. So nothing is stored with such a
-// file when it is made, but when the default changes.
+// A file without a class of its own has the device's default, which changes only at a mount. So its class is stored only when
+// the default changes, not when the file is made.
 extension StoreScan {
-    /// Stores the default class that applied until now with each file that has none of its own. It is on the disk when this
-    /// returns, so that the new default may be saved. Nothing is served yet. Returns how many files there were.
+    /// Stores the former default class with each file that has no class of its own. Returns the number of these files.
+    ///
+    /// Called before anything is served. The classes are on disk when this returns, so that the new default may be saved.
     @discardableResult
     public func keepClasses(of former: FileProtection) throws(StoreError) -> Int {
         var place: (node: Node, name: Name?) = (root, nil)
@@ -45,7 +46,7 @@ extension StoreScan {
         }
     }
 
-    /// What a failed change of the default class leaves.
+    /// Returns a sentence about the state that a failed change of the default class leaves.
     public static func unchanged(storedWith files: Int) -> String {
         let kept = files == 1 ? "1 file has" : "\(files) files have"
         return "The default class is as it was" + (files == 0 ? "." : "; \(kept) it stored now.")
@@ -57,7 +58,7 @@ extension StoreScan {
         try name.withCName { (name) throws(Errno) in
             do throws(Errno) { try extendedAttributes.store(former, of: folder.raw, name) } catch {
                 guard error == .accessDenied, geteuid() != 0 else { throw error }
-                // The owner of the file may not be allowed to write to it.
+                // The owner of the file may lack permission to write to it.
                 let entry = try folder.open(name, System.openPath)
                 try access.asOwner(of: entry) { () throws(Errno) in
                     try extendedAttributes.store(former, of: folder.raw, name)

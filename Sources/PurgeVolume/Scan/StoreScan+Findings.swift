@@ -4,19 +4,20 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// What a scan has found wrong.
+/// Problems that a scan has found.
 struct ScanFindings {
-    /// Sidecars that a file has; each belongs to one file only.
+    /// Sidecars that belong to a file; each belongs to one file only.
     var sidecars: Set<String> = []
     var damaged: [(node: Node, damage: ExtentDamage)] = []
     /// Files and folders that may not be read, and whose modes must not be changed.
     var unreadable: [Node] = []
-    /// Entries whose fileProtection is no class.
+    /// Entries with an unknown value of fileProtection.
     var unprotected: [Node] = []
 }
 
 extension StoreScan {
-    /// A sidecar belongs to one file: a second file that names it (a copy of the first) has none.
+    /// Returns the record of a file, and claims its sidecar. A sidecar belongs to one file: for a second file that names it,
+    /// such as a copy of the first, this throws.
     func claimedRecord(of directory: Int32, _ name: CName) throws(ExtentDamage) -> ExtentRecord? {
         guard let record = try store.extentRecord(of: directory, name) else { return nil }
         guard let sidecar = record.sidecar else { return record }
@@ -44,21 +45,21 @@ extension StoreScan {
         change { $0[node].io.extents = extents }
     }
 
-    /// The damaged records that the scan found, in order, and the sidecars that belong to no file. `repairing` writes
-    /// new records of the blocks as they are charged now.
+    /// Returns the problems that the scan found, in order, and the sidecars that belong to no file. With `repairing`, writes
+    /// new records of the blocks as they are charged now, and removes these sidecars.
     public func recordProblems(repairing: Bool) throws(StoreError) -> [StoreProblem] {
         let found = findings.withLock { $0 }
         var problems = found.unreadable.map(problem(ofUnreadable:))
         problems += found.unprotected.map(problem(ofUnprotected:))
         problems += found.damaged.map { problem(of: $0.node, $0.damage, repairing: repairing) }
-        // It is not known which sidecars belong to what could not be read.
+        // Any sidecar may belong to an entry that could not be read.
         guard found.unreadable.isEmpty else { return problems }
         let needed = repairing ? neededSidecars(found) : found.sidecars
         problems += try store.straySidecars(needed: needed, removing: repairing)
         return problems
     }
 
-    /// Warnings about what the scan has found, for a mount; returned once.
+    /// Returns warnings about the findings, for a mount. The findings are then cleared, so each is returned once.
     public func takeRecordWarnings() -> [String] {
         let found = findings.withLock { found in
             defer { found = ScanFindings() }
@@ -74,7 +75,7 @@ extension StoreScan {
     }
     private static let mostWarnings = 20
 
-    /// Warnings about what could not be read, for the output of numbers.
+    /// Returns warnings about unreadable entries, for commands that print numbers.
     public func unreadableWarnings() -> [String] { warnings(ofUnreadable: findings.withLock { $0.unreadable }) }
 
     private func warnings(ofUnreadable unreadable: [Node]) -> [String] {
@@ -108,7 +109,7 @@ extension StoreScan {
 
     private func path(of node: Node) -> String { pathInStore(of: (node, nil)) }
 
-    /// The path of a directory, or of a name in one, for messages.
+    /// Returns the path of a directory, or of a name in it, for messages.
     func pathInStore(of place: (node: Node, name: Name?)) -> String {
         let names = read { $0[place.node].path() } + (place.name.map { [$0] } ?? [])
         return ([store.path + "/container"] + names.map { Self.visible($0.text) }).joined(separator: "/")
@@ -144,7 +145,7 @@ extension StoreScan {
         change { $0[node].io.extents?.record = written }
     }
 
-    /// Names of the app's files may be anything, and go to a terminal.
+    /// Escapes control characters: an app's file names may contain any, and messages go to a terminal.
     private static func visible(_ name: String) -> String {
         guard name.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return name }
         return name.unicodeScalars.map { scalar in

@@ -5,7 +5,7 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// What a scan reads about one entry of the store.
+/// The data that a scan reads about one entry of the store.
 private struct Scanned {
     var status: FileStatus
     var birth: Int64?
@@ -16,7 +16,7 @@ private struct Scanned {
     var isReadable = true
 }
 
-/// Files with several links that a scan has found.
+/// Hard-linked files that a scan has found.
 private struct LinkedFiles {
     struct Key: Hashable {
         let device: UInt64
@@ -26,7 +26,7 @@ private struct LinkedFiles {
     var found: [Key: (node: Node, links: Int)] = [:]
 }
 
-/// The scan of the store that makes the tree, and the problems that it found.
+/// The scan of the store that builds the tree, with the problems that it has found.
 public final class StoreScan: VolumeFamily {
     let core: VolumeCore
     let findings = Mutex(ScanFindings())
@@ -38,7 +38,7 @@ public final class StoreScan: VolumeFamily {
         var linked = LinkedFiles()
         var pending = [root]
         var count = 0
-        // The directory that is being scanned.
+        // The entry that is being scanned.
         var place: (node: Node, name: Name?) = (root, nil)
         do throws(Errno) {
             try addRoot()
@@ -58,7 +58,7 @@ public final class StoreScan: VolumeFamily {
                         }
                     }
                 } catch {
-                    // It belongs to another user, or permissions are not changed because the store is only read.
+                    // The directory belongs to another user, or the store is only read, so permissions are not changed.
                     guard error == .accessDenied else { throw error }
                     findings.withLock { $0.unreadable.append(directory) }
                 }
@@ -81,14 +81,14 @@ public final class StoreScan: VolumeFamily {
         }
     }
 
-    /// What is not among the facts of the tree.
+    /// Notes attributes that are not among the facts of the tree.
     private func note(_ attributes: StoredAttributes, of node: Node) {
         if !attributes.policy.isEmpty { core.hasPolicies.store(true, ordering: .relaxed) }
         if attributes.hasUnknownProtection { findings.withLock { $0.unprotected.append(node) } }
         if let times = attributes.times { change { $0[node].io.setTimes = times } }
     }
 
-    /// A file with a name outside the container is not a victim: purging it would free nothing.
+    /// Excludes files with a name outside the container from purging, which would free nothing.
     private func passOver(_ linked: LinkedFiles) {
         change { state in
             for (node, links) in linked.found.values where links > state[node].nameCount {
@@ -97,7 +97,7 @@ public final class StoreScan: VolumeFamily {
         }
     }
 
-    /// Names of a directory of the store, without `.`, `..` and a name that the control directory hides.
+    /// Returns the names in a directory of the store, without `.`, `..` and a name that the control directory hides.
     private func entryNames(of directory: Node) throws(Errno) -> [Name] {
         let descriptor = try readable(try access.directoryDescriptor(directory))
         var names: [Name] = []
@@ -108,7 +108,7 @@ public final class StoreScan: VolumeFamily {
         return names
     }
 
-    /// Listing it does not move its access time, if that is permitted: an app has not read it.
+    /// Opens a directory for listing. Its access time stays, if that is permitted, because no app has read it.
     private func readable(_ directory: FileDescriptor) throws(Errno) -> FileDescriptor {
         let flags = O_RDONLY | O_DIRECTORY
         do throws(Errno) { return try directory.open(".", flags | System.openNoAccessTime) } catch .notPermitted {
@@ -116,7 +116,7 @@ public final class StoreScan: VolumeFamily {
         }
     }
 
-    /// The new node; nil for another name of a known file.
+    /// Scans an entry. Returns its node; nil for another name of a known file.
     private func scan(
         _ name: Name, in directory: Node, _ descriptor: FileDescriptor, uses: [UInt64: Journal.LastUse],
         linked: inout LinkedFiles
@@ -184,14 +184,14 @@ public final class StoreScan: VolumeFamily {
         return found
     }
 
-    /// What a scan charges: docs/INTERNALS.md, Charged blocks.
+    /// Charges a file that was scanned: docs/INTERNALS.md, Charged blocks.
     private func charge(
         _ node: Node, _ name: Name, _ facts: inout EntryFacts, _ found: Scanned, in directory: Int32
     ) throws(Errno) {
         guard node.isRegular else { return }
         let size = found.status.size
         facts.blocks = ByteCount(size).blocks
-        // A folder is reported when it is listed.
+        // Unreadable folders are reported when they are listed.
         guard found.isReadable else { return findings.withLock { $0.unreadable.append(node) } }
         if let damage = found.damage { return try chargeDamaged(node, name, &facts, size, damage, in: directory) }
         let looksSparse = found.record == nil && Int64(found.status.st_blocks) < size / 512 + (size % 512 > 0 ? 1 : 0)
@@ -205,7 +205,7 @@ public final class StoreScan: VolumeFamily {
         (facts.blocks, facts.extents) = (charged.count, charged)
         var record = found.record ?? ExtentRecord(runs: ExtentSet())
         if found.record == nil && !store.isForReading {
-            // A sparse file was put there by hand: from now on it is known as one.
+            // Somebody has put a sparse file there by hand. From now on its record says that it is sparse.
             try store.setExtentRecord(&record, of: file.raw, nil)
         }
         let extents = StoredExtents(record: record, size: size)
