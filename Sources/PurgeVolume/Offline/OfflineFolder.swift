@@ -4,20 +4,20 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// A folder of the container of a store that no daemon holds. Names are found in the tree, which follows no symbolic
-/// links, and what is removed leaves the ledger as it leaves the store.
+/// A folder in the container of a store that no daemon holds. Names are looked up in the tree, which follows no symbolic
+/// links. A removed entry leaves both the store and the ledger.
 public struct OfflineFolder {
     private let volume: Volume
     private let node: Node
     private let isForReading: Bool
 
     public struct Entry {
-        /// With a zero at its end.
+        /// The name, with a terminating zero.
         public var name: RawText
         public var isFolder: Bool
         public var isLink: Bool
         public var inode: UInt64
-        /// How many names it has in the container.
+        /// Number of names in the container.
         public var names: Int
         public var charged: ByteCount
 
@@ -35,7 +35,7 @@ public struct OfflineFolder {
         (self.volume, self.node, self.isForReading) = (volume, node, isForReading)
     }
 
-    /// In no particular order.
+    /// The entries, in no particular order.
     public var entries: [Entry] { volume.read { state in state[node].entries.map { Entry($0.key, $0.value, state) } } }
 
     public func entry(_ name: CName) throws(Errno) -> Entry {
@@ -43,7 +43,7 @@ public struct OfflineFolder {
         return volume.read { Entry(Name(name), child, $0) }
     }
 
-    /// ELOOP for a symbolic link, and ENOTDIR for anything else that is not a folder.
+    /// Returns the folder of this name. Throws ELOOP for a symbolic link, and ENOTDIR for anything else that is not a folder.
     public func folder(_ name: CName) throws(Errno) -> OfflineFolder {
         let child = try child(name)
         guard child.isDirectory else { throw child.kind == .symbolicLink ? Errno(ELOOP) : .notDirectory }
@@ -55,7 +55,7 @@ public struct OfflineFolder {
         return child
     }
 
-    /// A folder must be empty.
+    /// Removes an entry. A folder must be empty.
     public func remove(_ name: CName, isFolder: Bool) throws(Errno) {
         if isForReading { throw .readOnly }
         let caller = Caller(owner: geteuid(), group: getegid(), tid: 0, umask: 0)
@@ -68,6 +68,6 @@ public struct OfflineFolder {
 }
 
 extension OfflineVolume {
-    /// The container.
+    /// The container's own folder.
     public var folder: OfflineFolder { OfflineFolder(volume, volume.root, isForReading: isForReading) }
 }

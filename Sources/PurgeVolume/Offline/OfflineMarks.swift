@@ -3,8 +3,8 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// A store that no daemon holds and in which entries are marked. A mark is an attribute of the entry in the store, so
-/// the container need not be scanned; what is recorded here is that it was set.
+/// A store that no daemon holds and in which entries are marked. A mark is an attribute of the entry in the store, so the
+/// container need not be scanned. This class records only the event that a mark was set.
 public final class OfflineMarks {
     public typealias Mark = (attribute: StorageAttribute, value: String)
 
@@ -13,7 +13,7 @@ public final class OfflineMarks {
 
     public var container: FileDescriptor { store.container }
 
-    /// Takes the store's lock until the value is gone.
+    /// Opens the store, and holds its lock until the value is gone.
     public init(storePath: String) throws(StoreError) {
         store = try Store.open(storePath, creating: false)
         journal = try Journal.open(in: store)
@@ -21,8 +21,8 @@ public final class OfflineMarks {
 
     deinit { journal.close() }
 
-    /// An event for each mark that has been set on the entry of the container at `path`, or removed (nil). The tier is that
-    /// of the path: a file may have a more durable one by another name, which is not known without a scan.
+    /// Records an event for each mark that was set on the entry of the container at `path` or, with nil, removed. The tier
+    /// follows from the path. A file may have a more durable one by another name, which only a scan would find.
     public func record(
         changes marks: [(attribute: StorageAttribute, value: String?)], at path: [UInt8]
     ) throws(StoreError) {
@@ -38,7 +38,7 @@ public final class OfflineMarks {
             })
     }
 
-    /// The device's; real time if its settings cannot be read, which a mark does not need.
+    /// The device's clock. It shows real time if the settings cannot be read, which a mark does not need.
     private var clock: DeviceClock {
         do throws(StoreError) { return DeviceClock(of: try store.loadSettings()) } catch { return DeviceClock() }
     }

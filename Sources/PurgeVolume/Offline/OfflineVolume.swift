@@ -8,7 +8,7 @@ public final class OfflineVolume {
 
     let isForReading: Bool
 
-    /// Takes the store's lock until `close`, and scans it. With `forReading`, nothing in the store changes.
+    /// Opens and scans the store, and holds its lock until `close`. With `forReading`, nothing in the store changes.
     public init(storePath: String, forReading: Bool = false) throws(StoreError) {
         isForReading = forReading
         let store = try forReading ? Store.openForReading(storePath) : Store.open(storePath, creating: false)
@@ -19,28 +19,28 @@ public final class OfflineVolume {
         try volume.finishInterruptedWork()
     }
 
-    /// The problems of the records of charged blocks; with `repairing` they are repaired.
+    /// Returns the problems of the records of charged blocks; with `repairing`, repairs them.
     public func recordProblems(repairing: Bool) throws(StoreError) -> [StoreProblem] {
         try volume.scan.recordProblems(repairing: repairing)
     }
 
-    /// What could not be read, since permissions are not changed for reading.
+    /// Returns warnings about entries that could not be read, because reading changes no permissions.
     public func unreadableWarnings() -> [String] { volume.scan.unreadableWarnings() }
 
-    /// What `MOUNT/.purgefs/NAME` would read.
+    /// Returns the text that `MOUNT/.purgefs/NAME` would give.
     public func read(_ name: String) throws(Errno) -> String {
         guard let file = ControlFile(rawValue: name) else { throw .noEntry }
         guard file != .events, !file.answers else { throw .accessDenied }
         return volume.controlFiles.text(of: file)
     }
 
-    /// What writing `text` to `MOUNT/.purgefs/NAME` would do.
+    /// Writes `text` to a control file, with the effect of a write to `MOUNT/.purgefs/NAME`.
     public func write(_ text: String, to name: String) throws(Errno) {
         if isForReading { throw .readOnly }
         try volume.controlFiles.write(try handle(name), Array(text.utf8), pid: 0)
     }
 
-    /// What writing `command` to storage.plan or storage.reclaim and reading it back would give.
+    /// Writes `command` to storage.plan or storage.reclaim. Returns the answer that reading the file back would give.
     public func exchange(_ command: [UInt8], with name: String) throws(Errno) -> ControlAnswer {
         if isForReading && name != ControlFile.storagePlan.rawValue { throw .readOnly }
         let handle = try handle(name)
@@ -56,7 +56,7 @@ public final class OfflineVolume {
         return ControlHandle(file: file, reader: nil)
     }
 
-    /// Saves what has changed and releases the lock.
+    /// Saves all changes and releases the lock.
     public func close() throws(StoreError) {
         if isForReading { return volume.keeper.journal.close() }
         volume.keeper.saveLastUses()
