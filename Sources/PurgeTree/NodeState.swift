@@ -3,29 +3,30 @@ import PurgeModel
 /// The mutable part of a node, which `tree[node]` lends for one expression.
 ///
 /// Other modules have no other access to it. So they can read a node only while they have its tree, and change it only while
-/// they have the tree `inout`: in a volume, while they hold its lock. A value cannot be copied, stored or returned.
+/// they have the tree `inout`: in a volume, while they hold its lock. A value cannot be copied or sent, so a closure that is lent
+/// the tree cannot return it. The house check ensures that no variable outside of such a closure keeps it.
 @frozen
 public struct NodeState: ~Copyable {
-    // Unmanaged: `Tree.subscript` keeps the node alive until the value is gone, so no reference needs to be counted.
+    // Unmanaged: while a tree is lent, nothing else changes it, and it holds its nodes. A node that is in no tree is held by
+    // the code that names it.
     @usableFromInline let reference: Unmanaged<Node>
 
     // Unmanaged: counts no reference, as for `reference`.
     @inlinable init(_ node: Node) { reference = Unmanaged.passUnretained(node) }
 }
 
+@available(*, unavailable)
+extension NodeState: Sendable {}
+
 extension Tree {
     /// The mutable state of a node in the tree, or of one that is about to be inserted.
-    // Transparent, because a call would cost more than the access itself.
+    // Transparent, because a call would copy the tree.
     @inlinable
     public subscript(node: Node) -> NodeState {
-        @_transparent _read {
-            yield NodeState(node)
-            withExtendedLifetime(node) {}
-        }
+        @_transparent get { NodeState(node) }
         @_transparent _modify {
             var state = NodeState(node)
             yield &state
-            withExtendedLifetime(node) {}
         }
     }
 }

@@ -130,7 +130,7 @@ final class VolumeCore: Sendable {
     }
 
     /// Reads what the lock guards. Nothing can change, so pressure is not judged.
-    func read<Value, Failure: Error>(
+    func read<Value: Sendable, Failure: Error>(
         _ body: (borrowing VolumeState) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         try state.withLock { (state) throws(Failure) in
@@ -142,7 +142,7 @@ final class VolumeCore: Sendable {
     /// Changes the state, as the only way to do so. At the end, pressure is judged; once the lock is free, new events are
     /// passed on and threads that wait for the change are woken.
     @discardableResult
-    func change<Value: ~Copyable, Failure: Error>(
+    func change<Value: ~Copyable & Sendable, Failure: Error>(
         _ body: (inout VolumeState) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         var effects = ChangeEffects()
@@ -286,12 +286,12 @@ extension VolumeFamily {
     var budget: DescriptorBudget { core.budget }
     var kind: BackingKind { core.kind }
 
-    func read<Value, Failure: Error>(
+    func read<Value: Sendable, Failure: Error>(
         _ body: (borrowing VolumeState) throws(Failure) -> Value
     ) throws(Failure) -> Value { try core.read(body) }
 
     @discardableResult
-    func change<Value: ~Copyable, Failure: Error>(
+    func change<Value: ~Copyable & Sendable, Failure: Error>(
         _ body: (inout VolumeState) throws(Failure) -> Value
     ) throws(Failure) -> Value { try core.change(body) }
 

@@ -55,7 +55,7 @@ struct VolumeState: ~Copyable, Sendable {
     /// The part of a node that the lock guards.
     // Transparent, as in PurgeTree.
     subscript(node: Node) -> NodeState {
-        @_transparent _read { yield tree[node] }
+        @_transparent get { tree[node] }
         @_transparent _modify { yield &tree[node] }
     }
 

@@ -3,6 +3,7 @@ import PurgeSystem
 import Support
 import Testing
 
+@testable import PurgeTree
 @testable import PurgeVolume
 
 @Suite struct DeviceClockTests {

@@ -5,6 +5,7 @@ import PurgeSystem
 import Support
 import Testing
 
+@testable import PurgeTree
 @testable import PurgeVolume
 
 /// Reboots, and updates and deletions of the app: which entries go, which stay, and that no work is left half done.

@@ -15,7 +15,7 @@ struct DirectoryDescriptorTests {
                 try live.makeDirectory(name)
                 try live.makeDirectory("\(name)/inner")
             }
-            live.volume.core.change { $0.descriptors.setLimit(8) }
+            live.volume.core.change { $0.descriptors.setLimit(8, in: &$0.tree) }
             let volume = live.volume
             let failures = Mutex<[String]>([])
             let threads = try (0..<4).map { number in

@@ -5,6 +5,7 @@ import Support
 import Synchronization
 import Testing
 
+@testable import PurgeTree
 @testable import PurgeVolume
 
 /// Directory policies in a volume: ages by the clock, sizes by writes, a remount, and commands for all policies.

@@ -5,6 +5,7 @@ import Support
 import Synchronization
 import Testing
 
+@testable import PurgeTree
 @testable import PurgeVolume
 
 /// A reboot removes everything in `tmp`.

@@ -5,6 +5,7 @@ import PurgeSystem
 import Support
 import Testing
 
+@testable import PurgeTree
 @testable import PurgeVolume
 
 /// Blocks that are charged although the backing file shows no data in them, and offsets at the end of the range.

@@ -5,6 +5,7 @@ import PurgeSystem
 import Support
 import Testing
 
+@testable import PurgeTree
 @testable import PurgeVolume
 
 /// Writes that fail or do less than was reserved: the ledger equals the content of the store.

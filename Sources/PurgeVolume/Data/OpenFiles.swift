@@ -95,7 +95,7 @@ struct OpenFiles: VolumeFamily {
 
     /// Runs `body`, which admits one descriptor. If there is no room, it releases files that are kept for mappings that no
     /// longer exist, and runs `body` once more.
-    func admitting<Value>(_ body: (inout VolumeState) throws(Errno) -> Value) throws(Errno) -> Value {
+    func admitting<Value: Sendable>(_ body: (inout VolumeState) throws(Errno) -> Value) throws(Errno) -> Value {
         do throws(Errno) { return try change(body) } catch {
             guard error == .tooManyOpenFilesInSystem else { throw error }
             settleMappings()

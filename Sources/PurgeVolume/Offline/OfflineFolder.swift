@@ -11,8 +11,8 @@ public struct OfflineFolder {
     private let node: Node
     private let isForReading: Bool
 
-    public struct Entry {
         /// The name, with a terminating zero.
+    public struct Entry: Sendable {
         public var name: RawText
         public var isFolder: Bool
         public var isLink: Bool

@@ -9,7 +9,7 @@ extension Purger {
     /// Runs `body` until it returns a value. `body` returns nil as long as one step of `cover` cannot get it enough; other
     /// calls have a turn in between. All or nothing: if `body` throws, the chosen files are put back. Returns nil if the
     /// files it waited for were not released in time. The caller must have the purge carried out.
-    func makingRoom<Value>(
+    func makingRoom<Value: Sendable>(
         for node: Node, _ purge: inout Purge?, _ body: (inout Purge?, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
         let deadline = System.uptime() + core.patience * 1_000_000
@@ -30,7 +30,7 @@ extension Purger {
 
     /// Chooses many victims in steps. Such calls run one after the other, because two could each keep the other from getting
     /// enough. Returns nil if everything that is not held has been chosen, and was put back again.
-    private func makingMuchRoom<Value>(
+    private func makingMuchRoom<Value: Sendable>(
         for node: Node, _ purge: inout Purge?, _ body: (inout Purge?, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
         var result: Result<Value?, Errno> = .success(nil)
@@ -47,7 +47,7 @@ extension Purger {
         return try result.get()
     }
 
-    private func step<Value>(
+    private func step<Value: Sendable>(
         for node: Node, _ purge: inout Purge?, _ body: (inout Purge?, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
         try change { (state) throws(Errno) in

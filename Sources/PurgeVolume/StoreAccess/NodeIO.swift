@@ -46,7 +46,6 @@ struct NodeIO: ~Copyable {
     var writers: Int32 = 0
     var soloists: Int32 = 0
     var isSolo = false
-
 }
 
 /// The record that the store has of a file that is not dense. The tree knows which blocks are charged.

@@ -196,7 +196,7 @@ struct StoreAccess: VolumeFamily {
     }
 
     /// Runs `body` once no name of the node is about to go.
-    func unlessGoing<Value>(
+    func unlessGoing<Value: Sendable>(
         _ node: Node, _ body: (inout VolumeState) throws(Errno) -> Value
     ) throws(Errno) -> Value {
         var seen: UInt64?
@@ -223,7 +223,7 @@ struct StoreAccess: VolumeFamily {
     }
 
     /// Runs `body`, which changes the entry behind a name, and then `update` with the state.
-    func moving<Value>(
+    func moving<Value: Sendable>(
         _ body: () throws(Errno) -> Void, then update: (inout VolumeState) -> Value
     ) throws(Errno) -> Value {
         core.moves.add(1, ordering: .acquiringAndReleasing)
@@ -237,6 +237,7 @@ extension VolumeState {
     /// Returns whether a name of the node is about to go, so that the caller must wait. Throws ESTALE for a file that a purge
     /// is about to remove. When `tmp` is emptied, an open or hard-linked file outlives its name, so callers wait for the end
     /// instead.
+    @inline(__always)
     func isGoing(_ node: Node) throws(Errno) -> Bool {
         guard self[node].isGoing else { return false }
         // A purge that removes a file does not hold it, unlike a purge that truncates it.
@@ -244,6 +245,7 @@ extension VolumeState {
         return true
     }
 
+    @inline(__always)
     func node(at dentry: Dentry) -> Node? { self[dentry.directory].entry(named: dentry.name) }
 
     func path(of dentry: Dentry) -> [Name] { self[dentry.directory].path() + [dentry.name] }
