@@ -13,7 +13,8 @@ Rules:
   proofs      @unchecked, Unmanaged and nonisolated(unsafe) each have a comment at the line or right above it that
               begins with the word and says why it is safe; variables that threads share have one about that
   lifetimes   no descriptor's number is taken from a temporary
-  guarded     whoever takes the volume's lock uses the state that it lends; no module opens another one with @testable
+  guarded     whoever takes the volume's lock uses the state that it lends, and keeps nothing of it; no module opens another
+              one with @testable
   references  files and headings that comments and pages name are there
   citations   no document is cited that is not in the repository
   documents   types and members that the pages about the source name exist, docs/TESTING.md has a row for each test

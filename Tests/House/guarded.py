@@ -1,8 +1,9 @@
 """What the volume's lock guards is reached through the state: whoever takes the lock uses what it lends.
 
-The compiler does most of this: outside of PurgeTree what changes of a node is reached only as `state[node]`. It would accept
-a closure that takes the lock and does not look at the state, which can only mean that it relies on something the types do
-not say, and a module that opens PurgeTree with `@testable`.
+The compiler does most of this: outside of PurgeTree what changes of a node is reached only as `state[node]`, and a closure
+that is lent the state cannot return that. It would accept a variable outside of the closure that gets it, which must name its
+type; a closure that takes the lock and does not look at the state, which can only mean that it relies on something the types
+do not say; and a module that opens PurgeTree with `@testable`.
 """
 import re
 
@@ -15,6 +16,8 @@ LOCKED = re.compile(r"\b(?:" + LENDERS + r")\b\s*(?:\([^(){}]*\)?\s*)?\{")
 # `state in`, `(state) throws(Errno) -> Value? in`, `node, state -> Value? in`
 PARAMETERS = re.compile(r"\s*(\(?[\w\s,]+\)?)\s*(?:throws(?:\(\w+\))?\s*)?(?:->[^{}\n]*?)?\bin\b")
 TESTABLE = re.compile(r"@testable\b")
+# A type that is named elsewhere than as an extension, a parameter that is lent, or the result of a subscript.
+STORED = re.compile(r"(?<!extension )(?<!borrowing )(?<!inout )(?<!-> )(?<!struct )\bNodeState\b(?!\s*\()")
 
 
 def find(tree):
@@ -23,6 +26,8 @@ def find(tree):
         if path.startswith("Sources/"):
             for found in TESTABLE.finditer(code):
                 yield finding(path, file, found, "a module opens another one with @testable")
+            for found in STORED.finditer(code):
+                yield finding(path, file, found, "a NodeState is for one expression: no variable has one")
         if path.startswith(PLACES):
             for found in LOCKED.finditer(code):
                 if ignores_state(body(code, found.end())):

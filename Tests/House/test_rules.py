@@ -69,6 +69,12 @@ class GuardedRuleTests(unittest.TestCase):
         self.assertEqual(self.lines("// read { _ in node.blocks }"), [])
         self.assertEqual(self.lines("read { _ in node.blocks }", "Tests/PurgeVolumeTests/x.swift"), [])
 
+    def test_a_variable_for_what_is_lent_is_found(self):
+        self.assertEqual(self.lines("var kept: NodeState?\nread { kept = $0[node] }"), [1])
+        self.assertEqual(self.lines("let all: [ObjectIdentifier: NodeState] = [:]"), [1])
+        self.assertEqual(self.lines("extension NodeState {}\nfunc f(_ node: borrowing NodeState)"), [])
+        self.assertEqual(self.lines("subscript(node: Node) -> NodeState { get { NodeState(node) } }"), [])
+
     def test_testable_is_for_tests(self):
         self.assertEqual(self.lines("@testable import PurgeTree", "Sources/PurgeFUSE/x.swift"), [1])
         self.assertEqual(self.lines("@testable import PurgeTree", "Tests/PurgeFUSETests/x.swift"), [])
