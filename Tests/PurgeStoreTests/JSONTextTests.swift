@@ -32,6 +32,13 @@ struct JSONTextTests {
         #expect(try JSONText.decode(Event.self, from: text) == event)
     }
 
+    private struct Nothing: Encodable { func encode(to encoder: any Encoder) {} }
+    @Test func writesNullForAValueThatEncodesNothing() {
+        #expect(JSONText.encode(Nothing()) == "null")
+        #expect(JSONText.encode(["x": Nothing()]) == #"{"x":null}"#)
+        #expect(JSONText.encode([Nothing(), Nothing()]) == "[null,null]")
+    }
+
     static let report = StatusReport(
         profile: "documented", mountpoint: nil, store: "/s",
         capacity: Capacity(

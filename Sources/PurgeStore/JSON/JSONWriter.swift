@@ -34,8 +34,10 @@ final class JSONWriter {
         case let value as Double: text += value.isFinite ? String(value) : "null"
         case let value as Float: text += value.isFinite ? String(value) : "null"
         default:
-            let depth = brackets.count
+            let (depth, length) = (brackets.count, text.utf8.count)
             try value.encode(to: ValueEncoder(writer: self, depth: depth))
+            // `encode(to:)` need not encode anything.
+            if text.utf8.count == length { writeNull() }
             close(to: depth)
         }
     }
