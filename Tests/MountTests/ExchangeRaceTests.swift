@@ -12,9 +12,10 @@ extension Mounts {
             try Scratch.with("race") { scratch in
                 let program = "\(HostileStoreTests.programs)/exchange_race.py"
                 let rounds = Scale.factor < 1 ? 3 : 1000
+                let more = 200  // MORE in the program
                 let outcome = try Program.run(
                     [Program.python, program, PurgefsBinary.path, scratch.path, work, "\(rounds)"]
-                        + (delayed ? ["delay"] : []), timeout: 120 + 2 * Double(rounds))
+                        + (delayed ? ["delay"] : []), timeout: 120 + 2 * Double(rounds + more))
                 #expect(outcome.status == 0, "\(outcome)")
             }
         }
