@@ -61,6 +61,10 @@ struct UsageTests {
             link(file, scratch.path + "/other")
             let log = Session(["run", "--report", file, "--log", scratch.path + "/other", "true"])
             #expect(log.status == 64 && log.messages.contains("--report and --log name the same file"))
+            for option in ["--events", "--log"] {
+                let trace = Session(["run", "--trace", file, option, scratch.path + "/other", "true"])
+                #expect(trace.status == 64 && trace.messages.contains("--trace and \(option) name the same file"))
+            }
             #expect(Files.text(file) == "kept")
         }
     }

@@ -112,9 +112,10 @@ private enum RunVerb {
         }
     }
 
-    /// Refuses files that are named twice: at the end, the report and the summary replace the content of their files.
+    /// Refuses files that are named twice. The report and the summary replace their files at the end; the trace empties its file
+    /// when the daemon starts.
     private static func checkFiles(_ arguments: Arguments) throws(CommandFailure) {
-        for (file, what) in [(OptionSpec.reportFile, "report"), (.summaryFile, "summary")] {
+        for (file, what) in [(OptionSpec.reportFile, "report"), (.summaryFile, "summary"), (.traceFile, "trace")] {
             guard let path = arguments.text(file) else { continue }
             for option in [OptionSpec.eventsFile, .log, .traceFile, .reportFile] where option != file {
                 guard let other = arguments.text(option), Places.areSame(path, other) else { continue }
