@@ -88,11 +88,57 @@ struct StoreInspectionTests {
 
         #expect(
             try problems(repairing: true).map(\.repair)
-                == ["The damaged file is now `device.json.damaged-1`. All settings have their defaults."])
+                == [
+                    "The damaged file is now `device.json.damaged-1`. `containerID` was kept; `protection` and all other "
+                        + "settings have their defaults."
+                ])
         #expect(try directory.read("s/device.json.damaged-1") == damaged)
         #expect(try problems() == [])
         let settings = try Store.open(directory["s"], creating: false).loadSettings()
         #expect(settings == Device(containerID: "3F2504E0-4F89-41D3-9A0C-0305E82C3301"))
+    }
+
+    struct Remains: Sendable {
+        let members: String
+        var protection = FileProtection.completeUntilFirstUserAuthentication
+        var clock: Int64 = 0
+        var hasHistory = false
+        var unfinished: DeviceWork?
+        let done: String
+    }
+    /// Files without a class of their own, stamps of before an advance and an interrupted deletion depend on these settings.
+    @Test(arguments: [
+        Remains(
+            members:
+                #""protection":"complete","clock":12,"clockAdvances":"1763700000.000000005+12","unfinished":"delete""#,
+            protection: .complete, clock: 12, hasHistory: true, unfinished: .delete,
+            done: "`containerID`, `protection`, `clock`, `clockAdvances` and `unfinished` were kept; all other "
+                + "settings have their defaults."),
+        Remains(
+            members: #""protection":"x","clock":12,"clockAdvances":"1763700000.000000005+13","unfinished":"lunch""#,
+            clock: 12,
+            done: "`containerID` and `clock` were kept; `protection`, `clockAdvances`, `unfinished` and all other "
+                + "settings have their defaults."),
+        Remains(
+            members: #""protection":"none","clock":-1,"clockAdvances":"1763700000.000000005+12""#, protection: .none,
+            done: "`containerID` and `protection` were kept; `clock`, `clockAdvances` and all other settings have "
+                + "their defaults."),
+    ]) func keepsWhatFilesDependOn(remains: Remains) throws {
+        let members = "\"version\":1,\"containerID\":\"\(DeviceSettingsTests.id)\",\"total\":-1,\(remains.members)"
+        try directory.write("{\(members)}", to: "s/device.json")
+        let done = "The damaged file is now `device.json.damaged-1`. \(remains.done)"
+        #expect(try problems(repairing: true).map(\.repair) == [done])
+        let settings = try Store.open(directory["s"], creating: false).loadSettings()
+        var expected = Device(containerID: DeviceSettingsTests.id)
+        (expected.protection, expected.clock) = (remains.protection, remains.clock)
+        (expected.history, expected.unfinished) = (settings.history, remains.unfinished)
+        #expect(settings == expected && settings.history.isEmpty != remains.hasHistory)
+    }
+
+    @Test func keepsNothingOfWhatIsNoJSON() throws {
+        try directory.write("not JSON", to: "s/device.json")
+        let done = "The damaged file is now `device.json.damaged-1`. All settings have their defaults."
+        #expect(try problems(repairing: true).map(\.repair) == [done])
     }
 
     @Test func numbersWhatItKeepsAside() throws {

@@ -22,14 +22,14 @@ extension DeviceFile {
         }
     }
 
-    /// Keeps the file aside and writes the settings of a new device. The container keeps its identifier, because an app may have
-    /// stored paths that contain it. Returns a sentence about the repair.
+    /// Keeps the file aside and writes the settings that `SettingsSalvage` recovers. Returns a sentence about the repair.
     private func replace(_ content: [UInt8]) throws(StoreError) -> String {
         let aside = try place.nameAside(for: Self.name)
         do throws(Errno) {
             try place.keep(Self.name, as: aside)
         } catch { throw .failed("the damaged settings cannot be kept aside", path: place.pathOf(aside), error) }
-        try write(SettingsDocument.containerID(in: content).map(Device.init(containerID:)) ?? .fresh())
-        return "The damaged file is now `\(aside)`. All settings have their defaults."
+        let salvage = SettingsSalvage(content)
+        try write(salvage.settings)
+        return "The damaged file is now `\(aside)`. \(salvage.text)"
     }
 }

@@ -19,17 +19,21 @@ enum SettingsDocument {
         return settings.roundedToBlocks
     }
 
-    /// Returns the container's identifier, or nil if it cannot be read.
-    static func containerID(in content: [UInt8]) -> String? {
-        do throws(SettingsDamage) {
-            guard nesting(of: content) <= deepest else { return nil }
-            let id = try decode(Identity.self, from: content).containerID
-            return DeviceFault.isUUID(id) ? id : nil
-        } catch { return nil }
+    /// Returns one setting, even if others are damaged; nil if there is none with that name.
+    static func value<Value: Decodable>(
+        of name: String, _ type: Value.Type, in content: [UInt8]
+    ) throws(SettingsDamage) -> Value? {
+        guard nesting(of: content) <= deepest else { throw .unreadable("it is nested too deeply") }
+        guard let found = try decode([String: Readable<Value>].self, from: content)[name] else { return nil }
+        guard let value = found.value else { throw .value(name: name, "it cannot be understood") }
+        return value
     }
 
-    private struct Identity: Decodable {
-        let containerID: String
+    private struct Readable<Value: Decodable>: Decodable {
+        let value: Value?
+        init(from decoder: any Decoder) {
+            do { value = try Value(from: decoder) } catch { value = nil }
+        }
     }
     private struct Ignored: Decodable {}
     private struct Format: Decodable {

@@ -1,0 +1,48 @@
+import PurgeModel
+
+/// The settings of a new device, except for what the files in the store depend on: that is carried over from damaged
+/// settings, each by itself, if it can be read and no other value forbids it.
+struct SettingsSalvage {
+    private(set) var settings = Device.fresh()
+    private var kept: [String] = []
+    private var lost: [String] = []
+
+    init(_ content: [UInt8]) {
+        // An app may have stored paths with it.
+        keep("containerID", of: content) { $0.containerID = $1 }
+        // The class of files that have none of their own.
+        keep("protection", of: content) { $0.protection = $1 }
+        keep("clock", of: content, isOptional: true) { $0.clock = $1 }
+        keep("clockAdvances", of: content, isOptional: true) { $0.history = $1 }
+        keep("unfinished", of: content, isOptional: true) { (device, work: DeviceWork) in device.unfinished = work }
+    }
+
+    private mutating func keep<Value: Decodable>(
+        _ name: String, of content: [UInt8], isOptional: Bool = false, _ set: (inout Device, Value) -> Void
+    ) {
+        do {
+            guard let value = try SettingsDocument.value(of: name, Value.self, in: content) else {
+                if !isOptional { lost.append(name) }
+                return
+            }
+            var changed = settings
+            set(&changed, value)
+            try changed.validate()
+            settings = changed
+            kept.append(name)
+        } catch { lost.append(name) }
+    }
+
+    /// A sentence about what was kept and what was not.
+    var text: String {
+        if kept.isEmpty { return "All settings have their defaults." }
+        let others = lost.isEmpty ? "all other settings have" : "\(Self.list(lost + ["all other settings"])) have"
+        return "\(Self.list(kept)) \(kept.count == 1 ? "was" : "were") kept; \(others) their defaults."
+    }
+
+    private static func list(_ names: [String]) -> String {
+        let words = names.map { $0.contains(" ") ? $0 : "`\($0)`" }
+        guard let last = words.last, words.count > 1 else { return words.joined() }
+        return "\(words.dropLast().joined(separator: ", ")) and \(last)"
+    }
+}
