@@ -7,7 +7,7 @@ public struct StoreInspection: Sendable {
     public let problems: [StoreProblem]
 
     /// Inspects the store while holding its lock. Without `repairing`, it changes nothing. With it, damaged files are kept aside
-    /// under other names; only the newest three damaged journals stay.
+    /// under other names; only the oldest and the newest two damaged journals stay.
     public static func run(_ storePath: String, repairing: Bool) throws(StoreError) -> StoreInspection {
         let place = try StoreDirectory.open(storePath)
         try place.lock()

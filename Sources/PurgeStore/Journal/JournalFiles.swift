@@ -4,8 +4,8 @@ import PurgeSystem
 
 /// The entries with the names of the journal and of the files beside it, before SQLite opens them.
 struct JournalFiles {
-    /// How many damaged journals are kept.
-    private static let damagedKept = 3
+    /// How many damaged journals are kept beside the oldest one.
+    private static let newestKept = 2
 
     let place: StoreDirectory
     init(_ place: StoreDirectory) { self.place = place }
@@ -75,15 +75,19 @@ struct JournalFiles {
         } catch { return false }
     }
 
-    /// Removes all but the newest damaged journals. Files that purgefs did not make always stay.
+    /// Removes all but the oldest and the newest damaged journals. The oldest usually has most of the history. Files that purgefs
+    /// did not make always stay.
     func removeOldDamaged() {
         do throws(StoreError) {
             let prefix = "\(JournalSchema.fileName).damaged-"
-            let kept = try place.numberAside(for: JournalSchema.fileName, .damaged) - Self.damagedKept
-            for name in try place.names() where name.hasPrefix(prefix) {
-                let number = Int(name.dropFirst(prefix.count).prefix { $0.isNumber }) ?? .max
+            let newest = try place.numberAside(for: JournalSchema.fileName, .damaged) - Self.newestKept
+            let found = try place.names().filter { $0.hasPrefix(prefix) }.map { name in
+                (name, number: Int(name.dropFirst(prefix.count).prefix { $0.isNumber }) ?? .max)
+            }
+            let oldest = found.map { $0.number }.min()
+            for (name, number) in found where number < newest && number != oldest {
                 // The next call tries again to remove a journal that stays.
-                if number < kept { do throws(Errno) { try place.remove(name) } catch {} }
+                do throws(Errno) { try place.remove(name) } catch {}
             }
         } catch {}
     }
