@@ -152,6 +152,28 @@ struct JournalDamageTests {
         journal.close()
     }
 
+    struct Header: Sendable {
+        let bytes: Range<Int>
+        let isSound: Bool
+    }
+    /// Damage to the header does not make the journal another program's, even if it looks as if it had a write-ahead log.
+    @Test(arguments: [
+        Header(bytes: 18..<19, isSound: true), Header(bytes: 19..<20, isSound: false),
+        Header(bytes: 0..<100, isSound: false),
+    ]) func aDamagedHeader(header: Header) throws {
+        let file = try FileDescriptor.open(path, O_RDWR)
+        _ = try [UInt8](repeating: 2, count: header.bytes.count).withUnsafeBytes {
+            try System.pwrite(file.raw, $0, offset: Int64(header.bytes.lowerBound))
+        }
+        do {
+            let journal = try open()
+            #expect(journal.takeDamage().count == (header.isSound ? 0 : 1))
+            #expect(try events() == (header.isSound ? Array(1...5000) : []))
+            journal.close()
+        }
+        #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
+    }
+
     /// A disk that damages the journal again and again is not filled with copies, and does not cost the longest history.
     @Test func theOldestAndTheNewestTwoAreKept() throws {
         for number in 1...5 {

@@ -21,6 +21,7 @@ struct JournalFiles {
             if let kind = oddKind(of: name) { throw .foreign("the journal has \(kind) beside it, `\(name)`") }
         }
         if usesLog { throw .foreign("is a database of another program, not a journal of purgefs") }
+        if seemsToUseLog { throw DatabaseError(code: SQLITE_NOTADB, message: "its header is wrong") }
         if hasStrayLog {
             throw DatabaseError(
                 code: SQLITE_CORRUPT, message: "`\(JournalSchema.logName)` beside it is of another database")
@@ -65,15 +66,21 @@ struct JournalFiles {
         } catch { return false }
     }
 
-    /// Whether the file's header announces a write-ahead log, as no journal's does. SQLite would apply such a log as soon as it
-    /// opens the database.
-    private var usesLog: Bool {
+    /// The version of the file format that stands for a write-ahead log.
+    private static let log: UInt8 = 2
+    /// The versions of the file format for writing and for reading; nil if the file has no header of a database.
+    private var modes: (writing: UInt8, reading: UInt8)? {
         do throws(Errno) {
-            // The versions of the file format for writing and for reading; 2 stands for a write-ahead log.
             let head = try place.descriptor.openFile(JournalSchema.fileName, O_RDONLY).readSome(20)
-            return head.dropFirst(18).contains(2)
-        } catch { return false }
+            return head.count == 20 && head.starts(with: "SQLite format 3\0".utf8) ? (head[18], head[19]) : nil
+        } catch { return nil }
     }
+
+    /// Whether the file's header announces a write-ahead log, as no journal's does. SQLite would apply such a log as soon as it
+    /// opens the database. One of the two versions alone may be damage.
+    private var usesLog: Bool { modes.map { $0 == (Self.log, Self.log) } ?? false }
+    /// Whether SQLite would look for a write-ahead log, for which it needs only the version for reading.
+    var seemsToUseLog: Bool { modes?.reading == Self.log }
 
     /// Removes all but the oldest and the newest damaged journals. The oldest usually has most of the history. Files that purgefs
     /// did not make always stay.
