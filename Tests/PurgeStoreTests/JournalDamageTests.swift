@@ -152,6 +152,25 @@ struct JournalDamageTests {
         journal.close()
     }
 
+    /// A full disk has no room for another name either.
+    @Test(arguments: [ENOSPC, EDQUOT]) func aNameForWhichThereIsNoRoom(code: Int32) throws {
+        try damage(.head)
+        let before = try content()
+        let store = try Store.open(directory["s"], creating: false)
+        let outcome = SystemCallFaults(after: 0, of: .renameat2, code: code, count: .max).during {
+            let journal = try Journal.open(in: store, toleratingFullDisk: true, replacingDamaged: true)
+            for _ in 1...5 { _ = try storeError { try journal.append([JournalTests.purge(seq: 1)]) } }
+            return journal
+        }
+        let journal = try outcome.result.get()
+        #expect(journal.openingFailure != nil && journal.takeDamage().isEmpty)
+        #expect(try content() == before && outcome.hits == 6)
+        try journal.append([JournalTests.purge(seq: 1)])
+        #expect(try content("s/journal.sqlite.damaged-1") == before && events() == [1])
+        #expect(journal.takeDamage().count == 1)
+        journal.close()
+    }
+
     struct Header: Sendable {
         let bytes: Range<Int>
         let isSound: Bool

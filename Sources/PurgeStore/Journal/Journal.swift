@@ -282,9 +282,9 @@ public final class Journal: Sendable {
         try state.withLock { (state) throws(StoreError) in
             guard !state.isClosed, state.damages < Self.mostDamages else { return false }
             (state.database, state.reserve) = (nil, nil)
-            state.damages += 1
             let aside = try place.nameAside(for: JournalSchema.fileName)
             try place.keepJournal(as: aside)
+            state.damages += 1
             state.damage.append(JournalDamage(error, keptAs: aside, in: place))
             return true
         }

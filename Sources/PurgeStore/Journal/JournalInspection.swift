@@ -59,7 +59,11 @@ extension StoreDirectory {
                     at: descriptor.raw, JournalSchema.fileName + part, to: descriptor.raw, aside + part)
             }
             try System.sync(descriptor.raw)
-        } catch { throw .failed("the damaged journal cannot be kept aside", path: pathOf(aside), error) }
+        } catch {
+            var failure = StoreError.failed("the damaged journal cannot be kept aside", path: pathOf(aside), error)
+            failure.isForLackOfRoom = error.isForLackOfRoom
+            throw failure
+        }
         JournalFiles(self).removeOldDamaged()
     }
 
