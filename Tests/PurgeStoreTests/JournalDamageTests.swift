@@ -64,8 +64,11 @@ struct JournalDamageTests {
         #expect(damage.lack == "events of a damaged journal, which is now `journal.sqlite.damaged-1`")
         #expect(try content("s/journal.sqlite.damaged-1") == before)
         #expect(try events() == [])
+        // Readers know earlier numbers.
+        let last: Int64 = kind == .middle || kind == .row ? 5000 : 0
+        #expect(journal.lastSequence == last)
         try journal.append([Event(seq: journal.lastSequence + 1, type: .mount)])
-        #expect(try events() == [1])
+        #expect(try events() == [last + 1])
         #expect(try !journal.endsWithinAMount())
         journal.close()
     }

@@ -22,6 +22,8 @@ public final class Journal: Sendable {
         /// The file that `database` has open.
         var file: JournalFiles.FileIdentity?
         var lastSequence: Int64 = 0
+        /// The last number in the damaged journals that were replaced, so that readers that know it get later events.
+        var floor: Int64 = 0
         /// Released after the database, because closing any descriptor of the file drops the process's locks on it.
         var reserve: JournalReserve?
         var isClosed = false
@@ -92,7 +94,8 @@ public final class Journal: Sendable {
     /// Why the journal could not be opened, if each use tries again.
     public var openingFailure: StoreError? { state.withLock { $0.openingFailure } }
 
-    /// Returns the number of the newest event; 0 if there is no journal, or a damaged one, which stays unchanged.
+    /// Returns the number of the newest event, or of the newest readable one in a damaged journal, which stays unchanged; 0 if
+    /// there is no journal.
     public static func lastSequence(in store: Store) throws(StoreError) -> Int64 {
         do throws(Errno) {
             if try store.place.descriptor.kind(of: JournalSchema.fileName) == nil { return 0 }
@@ -103,7 +106,8 @@ public final class Journal: Sendable {
             try open(store.place, &state)
             return state.lastSequence
         } catch {
-            if error.isReplaceable { return 0 }
+            close(&state)
+            if error.isReplaceable { return JournalFiles(store.place).lastReadable() }
             throw error.error(path: store.place.pathOf(JournalSchema.fileName), store: store.path)
         }
     }
@@ -118,7 +122,7 @@ public final class Journal: Sendable {
         if checking, !isNew, try database.number("PRAGMA page_count") ?? 0 <= pagesChecked {
             try JournalSchema.checkContent(of: database)
         }
-        let last = try EventRow.lastSequence(in: database)
+        let last = max(try EventRow.lastSequence(in: database), state.floor)
         (state.database, state.file, state.lastSequence) = (database, JournalFiles(place).identity, last)
         (state.reserve, state.lastUses) = (JournalReserve(place), nil)
         state.reserve?.keep()
@@ -282,9 +286,11 @@ public final class Journal: Sendable {
         try state.withLock { (state) throws(StoreError) in
             guard !state.isClosed, state.damages < Self.mostDamages else { return false }
             (state.database, state.reserve) = (nil, nil)
+            let last = max(state.lastSequence, JournalFiles(place).lastReadable())
             let aside = try place.nameAside(for: JournalSchema.fileName)
             try place.keepJournal(as: aside)
             state.damages += 1
+            (state.floor, state.lastSequence) = (last, last)
             state.damage.append(JournalDamage(error, keptAs: aside, in: place))
             return true
         }

@@ -18,6 +18,18 @@ extension JournalFiles {
         return try JournalSchema.openForReading(copy?.place ?? place.databasePlace(of: JournalSchema.fileName))
     }
 
+    /// Returns the number of the newest readable event in a damaged journal; 0 if none can be read. This process must not have
+    /// the journal open.
+    func lastReadable() -> Int64 {
+        if seemsToUseLog { return 0 }
+        do throws(Errno) {
+            // A copy, because SQLite would apply a stray log.
+            let copy = hasStrayLog ? try JournalCopy(of: place.descriptor) : nil
+            defer { withExtendedLifetime(copy) {} }
+            return JournalSalvage.lastSequence(in: copy?.place ?? place.databasePlace(of: JournalSchema.fileName))
+        } catch { return 0 }
+    }
+
     /// Whether there is a rollback journal to apply.
     private func changesWhenRead() throws(Errno) -> Bool {
         do throws(Errno) {

@@ -22,6 +22,16 @@ struct JournalSalvage {
         return try target.number("SELECT count(*) FROM events") ?? 0
     }
 
+    /// Returns the number of the newest readable event; 0 if there is none.
+    static func lastSequence(in place: DatabasePlace) -> Int64 {
+        guard let old = opened(place), isTable("events", in: old) else { return 0 }
+        do {
+            // Half of the largest number leaves room for later events, however often this happens.
+            let largest = EventRow.largestLast / 2
+            return max(0, try old.number("SELECT max(seq) FROM events WHERE seq <= \(largest)") ?? 0)
+        } catch { return 0 }
+    }
+
     /// Opens the old journal; returns nil if nothing can be read.
     private static func opened(_ place: DatabasePlace) -> Database? {
         do {
@@ -34,7 +44,7 @@ struct JournalSalvage {
 
     /// Copies events from both ends towards the damage: a bad page blocks the way forward, but not the way back.
     private func copyEvents() throws(DatabaseError) {
-        guard isTable("events") else { return }
+        guard Self.isTable("events", in: old) else { return }
         let events = EventRow.selection
         let insertion = try new.prepare(EventRow.insertion(orIgnore: true))
         var last = Int64.min
@@ -57,7 +67,7 @@ struct JournalSalvage {
     }
 
     private func copyLastUses() throws(DatabaseError) {
-        guard isTable("last_uses") else { return }
+        guard Self.isTable("last_uses", in: old) else { return }
         let insertion = try new.prepare(LastUseRow.insertion)
         var last: UInt64?
         _ = try read("\(LastUseRow.selection) ORDER BY inode") { (row) throws(DatabaseError) in
@@ -70,7 +80,7 @@ struct JournalSalvage {
     }
 
     private func copySamples() throws(DatabaseError) {
-        guard isTable("samples") else { return }
+        guard Self.isTable("samples", in: old) else { return }
         let insertion = try new.prepare(SampleRow.insertion)
         var last = Int64.min
         var count: Int64 = 0
@@ -98,7 +108,7 @@ struct JournalSalvage {
     }
 
     /// Whether the name is that of a table. A view in its place may be endless.
-    private func isTable(_ name: String) -> Bool {
+    private static func isTable(_ name: String, in old: Database) -> Bool {
         do {
             return try old.number(
                 "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '\(name)' AND rootpage > 0") == 1
