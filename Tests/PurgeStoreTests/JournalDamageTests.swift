@@ -219,11 +219,30 @@ struct JournalDamageTests {
         let journal = try open()
         #expect(
             journal.takeDamage().map(\.message.what)
-                == ["the journal was damaged: `journal.sqlite-wal` beside it is of another database"])
-        #expect(try events() == [])
-        #expect(try content("s/journal.sqlite.damaged-1-wal") == log)
+                == ["a write-ahead log of another database was beside the journal"])
+        #expect(try events() == Array(1...5000))
+        #expect(try content("s/journal.sqlite.foreign-1-wal") == log && !directory.exists("s/journal.sqlite-wal"))
+        #expect(directory.names(in: "s").allSatisfy { !$0.contains("damaged") })
         journal.close()
         withExtendedLifetime(live) {}
+    }
+
+    @Test func aLogBesideADamagedJournal() throws {
+        try directory.write("log", to: "s/journal.sqlite-wal")
+        try damage(.middle)
+        let damaged = try content()
+        let journal = try open()
+        #expect(journal.takeDamage().count == 2)
+        #expect(try directory.read("s/journal.sqlite.foreign-1-wal") == "log")
+        #expect(try content("s/journal.sqlite.damaged-1") == damaged && events() == [])
+        journal.close()
+    }
+
+    /// `run` asks for the last number before its daemon opens the journal.
+    @Test func theLastNumberBesideALog() throws {
+        try directory.write("log", to: "s/journal.sqlite-wal")
+        #expect(try Journal.lastSequence(in: try Store.open(directory["s"], creating: false)) == 5000)
+        #expect(directory.names(in: "s").filter { $0.hasSuffix("-wal") } == ["journal.sqlite-wal"])
     }
 
     /// A foreign database and a journal of a newer version are left alone.

@@ -15,6 +15,8 @@ public final class Journal: Sendable {
     private static let pagesChecked: Int64 = 4096
     /// How often a damaged journal is replaced. A disk that keeps damaging it cannot keep a journal.
     private static let mostDamages = 3
+    /// In one use: a stray log is kept aside, and then a damaged journal.
+    private static let mostRecoveries = 2
 
     private struct State {
         /// nil until the journal can be opened.
@@ -239,10 +241,12 @@ public final class Journal: Sendable {
     private func withState<Result: Sendable>(
         _ body: (inout State) throws(DatabaseError) -> Result
     ) throws(StoreError) -> Result {
-        do {
-            return try state.withLock { (state) throws(DatabaseError) in try body(&state) }
-        } catch {
-            guard try recovers(from: error) else { throw failure(error) }
+        for _ in 0..<Self.mostRecoveries {
+            do {
+                return try state.withLock { (state) throws(DatabaseError) in try body(&state) }
+            } catch {
+                guard try recovers(from: error) else { throw failure(error) }
+            }
         }
         do {
             return try state.withLock { (state) throws(DatabaseError) in try body(&state) }
@@ -258,7 +262,21 @@ public final class Journal: Sendable {
         guard replacesDamaged else { return false }
         if isReplacedAfterLoss() { return true }
         if error.code == SQLITE_ERROR, isEmpty { return try replace(after: .emptied) }
-        return error.isReplaceable ? try replace(after: error) : false
+        guard error.isReplaceable else { return false }
+        return try keepsStrayLog() ? true : replace(after: error)
+    }
+
+    /// Keeps a write-ahead log aside that SQLite would write into the journal, which itself may be sound. Returns whether there
+    /// was one.
+    private func keepsStrayLog() throws(StoreError) -> Bool {
+        try state.withLock { (state) throws(StoreError) in
+            guard !state.isClosed, JournalFiles(place).hasStrayLog else { return false }
+            (state.database, state.reserve) = (nil, nil)
+            let aside = try place.nameAside(for: JournalSchema.fileName, .foreign)
+            try place.keepJournal(as: aside, parts: [JournalSchema.logPart])
+            state.damage.append(JournalDamage(ofLogKeptAs: aside + JournalSchema.logPart, in: place))
+            return true
+        }
     }
 
     /// Recovers if another program has removed or replaced the file: the next use opens the new file, or creates one.

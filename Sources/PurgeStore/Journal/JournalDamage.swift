@@ -1,9 +1,9 @@
-/// The loss of a journal that was damaged or removed, and that a new one continues.
+/// The loss of a journal that was damaged or removed, and that a new one continues; or of a file beside it.
 public struct JournalDamage: Sendable {
     /// The message for the user.
     public let message: StoreError
-    /// The text for the new journal about the events that it lacks.
-    public let lack: String
+    /// The text for the new journal about the events that it lacks; nil if it is complete.
+    public let lack: String?
 
     init(_ error: DatabaseError, keptAs aside: String, in place: StoreDirectory) {
         message = StoreError(
@@ -11,6 +11,13 @@ public struct JournalDamage: Sendable {
             advice: "The damaged journal is now `\(aside)`, and a new one was begun. Earlier events, and when files "
                 + "were last used, are only in the damaged one; files and settings are not in it.")
         lack = "events of a damaged journal, which is now `\(aside)`"
+    }
+
+    init(ofLogKeptAs aside: String, in place: StoreDirectory) {
+        message = StoreError(
+            "a write-ahead log of another database was beside the journal", path: place.pathOf(JournalSchema.logName),
+            advice: "It is now `\(aside)`, and is not needed; the journal is used as it was.")
+        lack = nil
     }
 
     /// The journal's file was renamed or removed.

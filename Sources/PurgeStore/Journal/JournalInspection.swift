@@ -28,7 +28,7 @@ extension StoreDirectory {
         let aside = try nameAside(for: name, isForeign ? .foreign : .damaged)
         // While these exist, SQLite could not open the journal to read it.
         try keepJournal(as: aside, parts: Self.journalParts.filter { files.oddKind(of: name + $0) != nil })
-        if files.hasStrayLog { try keepJournal(as: aside, parts: ["-wal"]) }
+        if files.hasStrayLog { try keepJournal(as: aside, parts: [JournalSchema.logPart]) }
         let new = "\(name).new"
         do throws(Errno) {
             try removeJournal(new)

@@ -6,7 +6,8 @@ enum JournalSchema {
     /// The name of SQLite's rollback journal beside it.
     static let rollbackName = fileName + "-journal"
     /// The name of a write-ahead log, which a journal never has.
-    static let logName = fileName + "-wal"
+    static let logName = fileName + logPart
+    static let logPart = "-wal"
     /// The version of the tables, in `PRAGMA user_version`.
     static let version: Int64 = 4
     /// "PFSJ", in `PRAGMA application_id`.

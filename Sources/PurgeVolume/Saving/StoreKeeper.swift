@@ -150,7 +150,7 @@ extension StoreKeeper {
     /// Notes as events the gaps that damage has left in the journal. Returns the messages about the damage.
     func takeDamage() -> [StoreError] {
         journal.takeDamage().map { damage in
-            events.note(damage.lack)
+            if let lack = damage.lack { events.note(lack) }
             return damage.message
         }
     }
