@@ -15,8 +15,8 @@ public struct MountRequest: Sendable {
     /// The access times that reading must not change, if the mount is not read-only.
     public var untouched: UntouchedTimes = []
 
-    /// The store that must be found, as the process that started this one has seen it.
-    public var knownStore: FileIdentity?
+    /// The store that must be found, as the process that started this one has seen it, or that must be created.
+    public var expectedStore: ExpectedStore?
     /// The start that has prepared the store for this mount, by the name it has left there.
     public var start: String?
     /// Whether to warn that the disk under the store has less room than the device.

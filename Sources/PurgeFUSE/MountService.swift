@@ -30,10 +30,10 @@ public enum MountService {
     private static func open(_ request: MountRequest) throws(StoreError) -> Store {
         do throws(StoreError) {
             return try Store.open(
-                request.storePath, creating: true, start: request.start, known: request.knownStore)
+                request.storePath, creating: true, start: request.start, expected: request.expectedStore)
         } catch {
             guard error.isForLackOfWriting, request.isReadOnly else { throw error }
-            return try Store.openForReading(request.storePath, known: request.knownStore)
+            return try Store.openForReading(request.storePath, expected: request.expectedStore)
         }
     }
 

@@ -61,9 +61,9 @@ public final class Store: Sendable {
     /// with it, and a store that has the start's mark was checked by it and left alone since. `known` is the directory that must
     /// be found, if it existed before: the owner of the folder above may have exchanged it.
     public static func open(
-        _ path: String, creating: Bool, start: String? = nil, known: FileIdentity? = nil
+        _ path: String, creating: Bool, start: String? = nil, expected: ExpectedStore? = nil
     ) throws(StoreError) -> Store {
-        let place = try StoreDirectory.open(path, creating: creating, known: known).belonging(to: start)
+        let place = try StoreDirectory.open(path, creating: creating, expected: expected).belonging(to: start)
         let (before, isPrepared): (StoreBefore, Bool)
         do throws(StoreError) {
             try place.lock()
@@ -118,9 +118,9 @@ public final class Store: Sendable {
     /// Opens a store only for reading, and takes its lock. Nothing in it changes, so it may be on a file system that is mounted
     /// read-only. With `forCopying`, several processes can hold it at once, and none can mount it meanwhile.
     public static func openForReading(
-        _ path: String, forCopying: Bool = false, known: FileIdentity? = nil
+        _ path: String, forCopying: Bool = false, expected: ExpectedStore? = nil
     ) throws(StoreError) -> Store {
-        let place = try StoreDirectory.open(path, known: known)
+        let place = try StoreDirectory.open(path, expected: expected)
         try place.lock(forCopying: forCopying)
         let before = try StoreBefore(place)
         try place.refuseForeign(before.names, creating: false)

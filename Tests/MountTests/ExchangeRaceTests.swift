@@ -42,7 +42,31 @@ extension Mounts {
             }
         }
 
-        /// Root does not use a TMPDIR whose owner could exchange the temporary store.
+        /// A store that was not there when `mount` began is made by the daemon: no directory or link that was put there
+        /// meanwhile becomes one.
+        @Test(arguments: ["mkdir new", "mkdir target; ln -s target new", "ln -s target new", "echo >new"])
+        func theDaemonMakesTheStore(meanwhile: String) throws {
+            try Scratch.with("race") { scratch in
+                try Files.makeDirectory("\(scratch.path)/point")
+                try Program.shell(meanwhile, in: scratch.path).succeeded()
+                let before = try Files.tree(scratch.path)
+                let outcome = try PurgefsBinary.shell(
+                    "timeout -s KILL 10 $P mount --foreground --known-store new new point", in: scratch.path)
+                #expect(outcome.status == 1, "\(outcome)")
+                #expect(try Files.tree(scratch.path) == before)
+            }
+        }
+
+        @Test func theDaemonOfANewStore() throws {
+            try Scratch.with("race") { scratch in
+                let lines = "for line in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $line; echo; done 2>/dev/null"
+                let script = "mkdir point; $P mount --total 64M new point; \(lines); $P unmount point"
+                let shown = try PurgefsBinary.shell(script, in: scratch.path).succeeded()
+                #expect(shown.contains("--known-store new "), "\(shown)")
+            }
+        }
+
+        /// Root prefers another place to a TMPDIR whose owner could exchange the temporary store.
         @Test(arguments: [true, false]) func temporaryDirectory(isOthers: Bool) throws {
             try Scratch.with("race") { scratch in
                 let place = "\(scratch.path)/place"

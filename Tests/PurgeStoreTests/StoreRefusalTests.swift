@@ -34,9 +34,9 @@ struct StoreRefusalTests {
         for creating in [true, false] {
             let error = try storeError {
                 if creating {
-                    _ = try Store.open(directory["store"], creating: true, known: known.identity)
+                    _ = try Store.open(directory["store"], creating: true, expected: .directory(known.identity))
                 } else {
-                    _ = try Store.openForReading(directory["store"], known: known.identity)
+                    _ = try Store.openForReading(directory["store"], expected: .directory(known.identity))
                 }
             }
             #expect(error.what.hasPrefix("the store was moved, removed or exchanged for another directory after"))
@@ -44,12 +44,26 @@ struct StoreRefusalTests {
         }
     }
 
+    /// Where there was none, what somebody has put there meanwhile does not become a store.
+    @Test(arguments: ["directory", "link"]) func makesTheNew(there: String) throws {
+        _ = try Store.open(directory["store"], creating: true, expected: .new)
+        try directory.makeDirectory("other")
+        if there == "directory" {
+            try directory.makeDirectory("next")
+        } else {
+            try System.makeSymbolicLink(to: "other", at: AT_FDCWD, directory["next"])
+        }
+        let error = try storeError { _ = try Store.open(directory["next"], creating: true, expected: .new) }
+        #expect(error.what.hasPrefix("a directory was put in the place of the new store after"))
+        #expect(directory.names(in: "next") == [] && ExpectedStore("new") == .new)
+    }
+
     @Test func acceptsTheKnown() throws {
         try directory.makeDirectory("store")
         let known = try KnownDirectory(path: directory["store"])
         #expect(FileIdentity("\(known.identity)") == known.identity)
-        _ = try Store.open(directory["store"], creating: true, known: known.identity)
-        _ = try Store.open(directory["store"], creating: false, known: known.identity)
+        _ = try Store.open(directory["store"], creating: true, expected: .directory(known.identity))
+        _ = try Store.open(directory["store"], creating: false, expected: .directory(known.identity))
     }
 
     @Test func refusesAMissingParent() throws {

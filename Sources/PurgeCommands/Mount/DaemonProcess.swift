@@ -1,7 +1,12 @@
 import Glibc
 import PurgeCommandLine
 import PurgeContainers
+import PurgeStore
 import PurgeSystem
+
+extension ExpectedStore {
+    init(_ known: KnownDirectory?) { self = known.map { .directory($0.identity) } ?? .new }
+}
 
 /// The daemon of a mount, as seen by the process that started it.
 final class DaemonProcess {
@@ -20,7 +25,7 @@ final class DaemonProcess {
 
     /// Starts `purgefs mount --foreground` in its own session. `options` go before the operands, which are passed as the user
     /// wrote them, so that ps shows them. If possible the daemon is a fork of this process, which is ready some milliseconds
-    /// sooner than a newly loaded program. It serves no other store than the `known` directory, if that existed before.
+    /// sooner than a newly loaded program. It serves only the `known` directory, or creates a new store if that is nil.
     static func start(
         programName: String, options: [String], store: String, known: KnownDirectory?, mountpoint: String
     ) throws(CommandFailure) -> DaemonProcess {
@@ -30,8 +35,8 @@ final class DaemonProcess {
         let words =
             [
                 programName, "mount", "--foreground", OptionSpec.readyDescriptor.text,
-                String(System.passedDescriptor),
-            ] + (known.map { [OptionSpec.knownStore.text, "\($0.identity)"] } ?? []) + options + operands
+                String(System.passedDescriptor), OptionSpec.knownStore.text, "\(ExpectedStore(known))",
+            ] + options + operands
         do throws(Errno) {
             // With SIGCHLD ignored, the child's exit status would be lost.
             try System.setDefaultAction(of: SIGCHLD)

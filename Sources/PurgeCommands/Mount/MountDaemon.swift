@@ -14,7 +14,7 @@ extension OptionSpec {
         "remove-store", .directory, hidden: true,
         "remove at the end what a killed `purgefs run` has made in DIR")
     static let knownStore = OptionSpec(
-        "known-store", .text("DEVICE:INODE"), hidden: true, "the directory that STORE has to be")
+        "known-store", .text("DEVICE:INODE"), hidden: true, "the directory that STORE has to be; new if there is none")
 
     static let sendsEvents = OptionSpec(
         "send-events", .none, hidden: true, "write all events to --ready-fd, and at the end what was lost")
@@ -46,7 +46,7 @@ struct MountDaemon {
     private let partingWords = PartingWords.make()
 
     init(
-        _ request: MountRequest, _ arguments: Arguments, _ serviceManager: ServiceManager?
+        _ request: MountRequest, _ arguments: Arguments, _ serviceManager: ServiceManager?, expected: ExpectedStore?
     ) throws(CommandFailure) {
         self.serviceManager = serviceManager
         // Paths become absolute because the daemon leaves its working directory, so that others can unmount or remove that.
@@ -62,7 +62,7 @@ struct MountDaemon {
             RunArea(root: root, mountpoint: mountpoint)
         }
         self.request.start = area?.root
-        self.request.knownStore = arguments.text(.knownStore).flatMap { FileIdentity($0) }
+        self.request.expectedStore = arguments.text(.knownStore).flatMap { ExpectedStore($0) } ?? expected
         if arguments.has(.runsApp) { self.request.appProcess = getppid() }
         self.request.isStoreDiscarded = arguments.has(.discardsStore)
         self.request.whenEnding = { Self.tell(serviceManager, .stopping) }

@@ -1,6 +1,7 @@
 import Glibc
 import PurgeCommandLine
 import PurgeFUSE
+import PurgeStore
 import PurgeSystem
 
 extension OptionSpec {
@@ -38,23 +39,27 @@ private enum MountVerb {
         let (store, mountpoint) = (arguments.operands[0], arguments.operands[1])
         if arguments.has(.trace), !arguments.has(.foreground) { throw .usage("--trace: give --foreground too") }
         let request = try arguments.mountRequest(store: store, mountpoint: mountpoint)
-        var known: KnownDirectory?
         // A daemon skips the checks, which its parent has just made.
-        if !arguments.has(.readyDescriptor) {
-            try StoppedDaemonWatch.with(over: [mountpoint, store]) { () throws(CommandFailure) in
-                // Comes first, because the checks apply to this directory.
-                if !arguments.has(.foreground) { known = directory(store) }
-                try MountChecks.run(store: store, mountpoint: mountpoint, allowsOther: request.allowsOther)
-            }
+        if arguments.has(.readyDescriptor) {
+            try MountDaemon(request, arguments, invocation.serviceManager, expected: nil).serve()
+            return ExitStatus.done
+        }
+        var known: KnownDirectory?
+        try StoppedDaemonWatch.with(over: [mountpoint, store]) { () throws(CommandFailure) in
+            // Comes first, because the checks apply to this directory.
+            known = directory(store)
+            try MountChecks.run(store: store, mountpoint: mountpoint, allowsOther: request.allowsOther)
         }
         if arguments.has(.foreground) {
-            try MountDaemon(request, arguments, invocation.serviceManager).serve()
+            try withExtendedLifetime(known) { () throws(CommandFailure) in
+                try MountDaemon(request, arguments, invocation.serviceManager, expected: ExpectedStore(known)).serve()
+            }
             return ExitStatus.done
         }
         return try start(invocation, store: store, known, mountpoint: mountpoint)
     }
 
-    /// Returns the store's directory; nil if it does not exist yet.
+    /// Returns the store's directory; nil if there is none, so that the daemon creates it or reports why it cannot.
     private static func directory(_ store: String) -> KnownDirectory? {
         do throws(Errno) { return try KnownDirectory(path: store) } catch { return nil }
     }

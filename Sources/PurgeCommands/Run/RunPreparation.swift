@@ -128,7 +128,9 @@ struct RunPreparation {
     ) throws(CommandFailure) {
         let container: String
         do throws(StoreError) {
-            let store = try Store.open(path, creating: true, start: area.root, known: copied?.directory.identity)
+            let store = try Store.open(
+                path, creating: true, start: area.root,
+                expected: copied.map { .directory($0.directory.identity) })
             do throws(StoreError) {
                 do throws(Errno) { directory = try KnownDirectory(store.directory) } catch {
                     throw .failed("the store cannot be examined", path: path, error)

@@ -32,9 +32,9 @@ struct StoreDirectory: Sendable {
     static let journalParts = ["-journal", "-wal", "-shm"]
 
     /// Opens the directory without its lock, which is enough for content that may be read while a daemon holds the store. With
-    /// `known`, any other directory is refused untouched.
+    /// `expected`, any other directory is refused untouched.
     static func open(
-        _ path: String, creating: Bool = false, known: FileIdentity? = nil
+        _ path: String, creating: Bool = false, expected: ExpectedStore? = nil
     ) throws(StoreError) -> StoreDirectory {
         guard !path.isEmpty else {
             throw StoreError("the name of the store is empty", path: "''", advice: "Name a directory.")
@@ -42,10 +42,10 @@ struct StoreDirectory: Sendable {
         let absolutePath = try absolute(path)
         do throws(Errno) {
             let descriptor = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
-            if let known, try FileIdentity(of: descriptor) != known { throw .stale }
+            if let expected, try expected != .directory(FileIdentity(of: descriptor)) { throw .stale }
             return StoreDirectory(path: path, absolutePath: absolutePath, descriptor: descriptor, isMade: false)
         } catch {
-            if known != nil, [.stale, .noEntry, .notDirectory].contains(error) { throw exchanged(path) }
+            if let failure = expected?.failure(error, path) { throw failure }
             guard creating, error == .noEntry else { throw refusal(path, error) }
         }
         return StoreDirectory(
@@ -129,12 +129,6 @@ struct StoreDirectory: Sendable {
             let parent = try FileDescriptor.openWithoutLinks(path.parentPath.utf8)
             try System.removeDirectory(at: parent.raw, path.pathNames.last ?? path)
         } catch {}
-    }
-
-    private static func exchanged(_ path: String) -> StoreError {
-        StoreError(
-            "the store was moved, removed or exchanged for another directory after the command had begun", path: path,
-            advice: "Nothing was changed in what is there now. Name a store in a directory that only you can change.")
     }
 
     private static func refusal(_ path: String, _ error: Errno) -> StoreError {
