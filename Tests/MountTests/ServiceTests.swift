@@ -7,7 +7,8 @@ extension Mounts {
     @Suite struct ServiceTests {
         /// The messages of sd_notify(3) arrive, READY=1 when the mount answers, and a mount does not depend on them
         /// (Programs/service_manager.py).
-        @Test(arguments: ["path", "abstract", "signals", "missing", "full"]) func notifiesItsManager(kind: String) throws {
+        @Test(arguments: ["path", "abstract", "signals", "missing", "full"])
+        func notifiesItsManager(kind: String) throws {
             try Scratch.with("service") { scratch in
                 let program = "\(DocumentedExample.root)/Tests/MountTests/Programs/service_manager.py"
                 try Program.run([Program.python, program, PurgefsBinary.path, kind], in: scratch.path).succeeded()

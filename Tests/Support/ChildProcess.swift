@@ -35,7 +35,9 @@ public final class ChildProcess: Sendable {
         Self.useDefaultSignals(&attributes)
         // The test's variables come last: a daemon that purgefs forks shows its arguments in place of the first ones.
         let inherited = ProcessInfo.processInfo.environment.filter { environment[$0.key] == nil }
-        let variables = [inherited, environment].flatMap { $0.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" } }
+        let variables = [inherited, environment].flatMap {
+            $0.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        }
         pid = try withCStrings(arguments) { argv in
             try withCStrings(variables) { envp in
                 var child = pid_t()

@@ -11,8 +11,8 @@ public struct OfflineFolder {
     private let node: Node
     private let isForReading: Bool
 
-        /// The name, with a terminating zero.
     public struct Entry: Sendable {
+        /// The name, with a terminating zero.
         public var name: RawText
         public var isFolder: Bool
         public var isLink: Bool
