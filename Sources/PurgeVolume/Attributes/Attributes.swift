@@ -14,6 +14,8 @@ public struct Attributes: Sendable {
 
     /// Creates the attributes of an entry of the store from its status there. `st_blocks` x 512 is the charge on every store,
     /// so that du, df and the ledger agree (docs/RULES.md, Charged bytes).
+    // Inlined, because a call would copy the borrowed state.
+    @inline(__always)
     init(of node: Node, _ status: FileStatus, birth: Instant? = nil, in state: borrowing VolumeState) {
         // When an ordinary user writes, the daemon clears these bits, and the kernel's cache does not see that.
         let dropsBits = node.isRegular && status.st_mode & (S_ISUID | S_ISGID) != 0

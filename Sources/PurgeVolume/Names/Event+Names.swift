@@ -4,6 +4,8 @@ import PurgeTree
 
 // The app's changes of names, recorded before the tree is changed.
 extension Event {
+    // Inlined like the functions below, because each call would copy the borrowed state.
+    @inline(__always)
     static func removed(_ node: Node, _ dentry: Dentry, by tid: pid_t, _ state: borrowing VolumeState) -> Event {
         Event(ofApp: .removed, node, at: dentry.path(state), bytes: bytesOfLastName(node, state), by: tid, state)
     }
@@ -28,15 +30,18 @@ extension Event {
         return [renamed, other]
     }
 
+    @inline(__always)
     private static func bytes(_ node: Node, _ state: borrowing VolumeState) -> ByteCount? {
         node.isRegular ? state[node].charged : nil
     }
     /// Returns the bytes that a file's removal gives back; nil while the file has another name, because then it loses
     /// nothing.
+    @inline(__always)
     private static func bytesOfLastName(_ node: Node, _ state: borrowing VolumeState) -> ByteCount? {
         state[node].hasSeveralNames ? nil : bytes(node, state)
     }
 
+    @inline(__always)
     private init(
         ofApp type: EventType, _ node: Node, at path: String, bytes: ByteCount?, by tid: pid_t,
         _ state: borrowing VolumeState
