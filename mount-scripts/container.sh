@@ -145,12 +145,12 @@ container_fill() {
             container_left=$(container_room "${2:-Documents}") || return 1
         fi
         if [ "$container_left" -lt "$container_wanted" ]; then
-            container_say "$1 cannot be left: there are $container_left bytes on an empty device"
+            container_say "cannot leave $1 free: an empty device has only $container_left bytes"
             return 1
         fi
         container_set "others=$(($(container_number others) + container_left - container_wanted))" || return 1
     done
-    container_say "$1 cannot be left: is something else writing?"
+    container_say "cannot leave $1 free: is something else writing?"
     return 1
 }
 
@@ -228,7 +228,7 @@ container_expect_purge() {
     container_is_there || return 1
     container_after=
     if [ "$1" = --after ]; then
-        case $2 in '' | *[!0-9]*) container_say "'$2' is no position: container_position prints one"; return 1 ;; esac
+        case $2 in '' | *[!0-9]*) container_say "'$2' is not a position: container_position prints one"; return 1 ;; esac
         container_after=$2
         shift 2
     fi
@@ -246,14 +246,14 @@ container_expect_purge() {
     container_newest=
     while :; do
         if ! container_told=$(container_journal --type purge --path "$container_glob" --tail 1 2>&1); then
-            container_say "whether $container_name was purged cannot be told: ${container_told#container.sh: }"
+            container_say "cannot tell whether $container_name was purged: ${container_told#container.sh: }"
             return 1
         fi
         container_told=$(printf '%s\n' "$container_told" | container_numbers)
         container_newest=${container_told:-$container_newest}
         [ "${container_newest:-0}" -le "$container_after" ] || break
         if [ "$(timeout 5 cat "$CONTAINER/.purgefs/journal.size" 2>/dev/null)" = 0 ]; then
-            container_say "whether $container_name was purged cannot be told: the journal is off (journal.size=0)"
+            container_say "cannot tell whether $container_name was purged: the journal is off (journal.size=0)"
             return 1
         fi
         if [ $((container_tries -= 1)) = 0 ]; then

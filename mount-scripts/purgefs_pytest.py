@@ -47,7 +47,7 @@ class PurgeIncomplete(Exception):
     def __init__(self, command, answer):
         self.purged = [line for line in answer if "refused" not in line]
         self.refused = [line for line in answer if "refused" in line]
-        super().__init__(f"purging {command!r} freed {sum(line.get('bytes', 0) for line in self.purged)} bytes only"
+        super().__init__(f"purging {command!r} freed only {sum(line.get('bytes', 0) for line in self.purged)} bytes"
                          + "".join(f"\n{line['path']}: {line['refused']}" for line in self.refused))
 
 
@@ -157,7 +157,7 @@ class Container:
 
     def _check(self):
         if self._run is None:
-            raise RuntimeError(f"the container has ended, and so has every use of it: {getattr(self, 'path', '')}")
+            raise RuntimeError(f"the container has ended and can no longer be used: {getattr(self, 'path', '')}")
 
     def _leave(self):
         """Changes out of the container, which would stay in use and leave later tests in a folder that is gone."""
@@ -246,7 +246,7 @@ class Container:
         """
         wanted = _bytes(leaving)
         if wanted % 4096:
-            raise ValueError(f"{leaving} is no multiple of 4096, in which all room is counted")
+            raise ValueError(f"{leaving} is not a multiple of 4096, the unit of all room")
         for _ in range(10):
             room = self.room(place)
             if room == wanted:
@@ -256,7 +256,7 @@ class Container:
                 self.set(others=storage["othersPurgeable"])
                 storage, room = self.status["storage"], self.room(place)
             if room < wanted:
-                raise ValueError(f"{leaving} cannot be left: {place} has {room} bytes on an empty device")
+                raise ValueError(f"cannot leave {leaving} bytes free: {place} has only {room} bytes on an empty device")
             self.set(others=storage["others"] + room - wanted)
         raise RuntimeError(f"{self.room(place)} bytes are left, not {leaving}: is something else writing?")
 
@@ -319,7 +319,7 @@ class Container:
         for name, value in flags.items():
             text = str(int(value)) if isinstance(value, bool) else str(value)
             if name not in _FLAGS:
-                raise TypeError(f"there is no flag {name}, but {', '.join(_FLAGS)}")
+                raise TypeError(f"unknown flag {name}; the flags are {', '.join(_FLAGS)}")
             with _refusal(path, f"{name}={value!r}"):
                 os.setxattr(self._inside(path), f"user.purgefs.{_FLAGS[name]}", os.fsencode(text))
 
@@ -414,8 +414,8 @@ class Container:
         name = _shown(name)
         missed = sum(_missed(event) for event in self.events("dropped", after=after))
         if missed:
-            return (f"whether {name} was purged cannot be told: {missed} events came too fast, and the journal does not "
-                    f"have them either. {why}")
+            return (f"cannot tell whether {name} was purged: {missed} events came too fast, and the journal lacks them "
+                    f"too. {why}")
         older = [event for event in self.events("purge") if event.get("path") == name]
         if older:
             why = f"Its last purge, event {older[-1]['seq']}, does not count: it is not after event {after}. {why}"
@@ -494,7 +494,7 @@ def _missed(event):
 def _bytes(size):
     match = re.fullmatch(r"(\d+)(?:([KMGT])(i?B)?)?", str(size))
     if not match:
-        raise ValueError(f"{size!r} is no size: 4096, 64K, 1M or 64MiB in powers of 1024, 64MB in powers of 1000")
+        raise ValueError(f"{size!r} is not a size: 4096, 64K, 1M or 64MiB in powers of 1024, 64MB in powers of 1000")
     return int(match[1]) * (1000 if match[3] == "B" else 1024) ** " KMGT".index(match[2] or " ")
 
 

@@ -65,7 +65,7 @@ private struct Filling {
 
     func perform() throws {
         guard let wanted = size.bytes, wanted % 4096 == 0 else {
-            throw ContainerError.cannotLeave(size, "a whole number of 4096 bytes can, as 8192, \"64K\" or \"1M\"")
+            throw ContainerError.cannotLeave(size, "name a multiple of 4096 bytes, such as 8192, \"64K\" or \"1M\"")
         }
         for _ in 0..<10 {
             var room = try container.room(at: place)
@@ -78,7 +78,7 @@ private struct Filling {
             }
             if room < wanted {
                 throw ContainerError.cannotLeave(
-                    size, "\(place) has \(room) bytes on a device without other apps")
+                    size, "\(place) has only \(room) bytes on a device without other apps")
             }
             try container.set(others: .to(Container.Size(storage.others + room - wanted)))
         }

@@ -55,7 +55,7 @@ extension ContainerError: CustomStringConvertible, LocalizedError {
             "run(\(words)) had not ended after \(limit), and was killed; give it more time with `timeLimit:`. Its output: "
                 + "\(outcome.output.suffix(1000)); its errors: \(outcome.errors.suffix(1000))"
         case .noContainer(let said): "there is no container: \(said)"
-        case .ended(let path): "the container has ended, and so has every use of it: \(path)"
+        case .ended(let path): "the container has ended and can no longer be used: \(path)"
         case .stillInUse(let said):
             "the container was still in use at its end; close all files of it before the test ends: \(said)"
         case .endedBadly(let status, let said): "the container ended with status \(status): \(said)"
@@ -64,20 +64,20 @@ extension ContainerError: CustomStringConvertible, LocalizedError {
                 + (said.isEmpty ? "" : "; \(said)")
         case .silent(let path): "the daemon of the container does not answer (was it stopped?): \(path)"
         case .refused(let file, let command, let code):
-            "\(file) has refused \(command.debugDescription): \(Self.text(of: code)); docs/CONTROL.md has its values"
+            "\(file) has refused \(command.debugDescription): \(Self.text(of: code)); docs/CONTROL.md lists its values"
         case .failed(let what, let path, let code): "\(what) of \(path): \(Self.text(of: code))"
         case .purgeIncomplete(let command, let purged, let refused):
-            "purging \(command.debugDescription) freed \(purged.reduce(0) { $0 + $1.bytes }) bytes only"
+            "purging \(command.debugDescription) freed only \(purged.reduce(0) { $0 + $1.bytes }) bytes"
                 + refused.map { "\n\($0.path): \($0.refused)" }.joined()
         case .notPurged(let path, let why): "\(path) was not purged. \(why)"
         case .eventsMissed(let path, let count, let why):
-            "whether \(path) was purged cannot be told: \(count) events came too fast, and the journal does not have "
-                + "them either. \(why)"
-        case .cannotLeave(let size, let why): "\(size) cannot be left: \(why)"
+            "cannot tell whether \(path) was purged: \(count) events came too fast, and the journal lacks them "
+                + "too. \(why)"
+        case .cannotLeave(let size, let why): "cannot leave \(size) free: \(why)"
         case .outside(let path): "\(path) is not in the container"
         case .verbFailed(let words, let said): "\(words) has failed: \(said)"
         case .notUnderstood(let line, let why):
-            "this version of ContainerTesting does not understand what purgefs says: \(line) (\(why))"
+            "this version of ContainerTesting does not understand this output of purgefs: \(line) (\(why))"
         }
     }
 

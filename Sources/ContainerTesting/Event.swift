@@ -92,7 +92,7 @@ enum Lines {
             let container = try decoder.singleValueContainer()
             let text = try container.decode(String.self)
             guard let date = try? Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains(".")).parse(text)
-            else { throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is no time") }
+            else { throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is not a time") }
             return date
         }
         return decoder

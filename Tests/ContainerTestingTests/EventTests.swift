@@ -35,7 +35,7 @@ import Testing
         let error = #expect(throws: ContainerError.self) {
             try Lines.decode(Container.Event.self, from: Data("{}".utf8))
         }
-        #expect(error?.description.contains("does not understand what purgefs says: {} (") == true)
+        #expect(error?.description.contains("does not understand this output of purgefs: {} (") == true)
     }
 
     /// The constants use purgefs's own words.

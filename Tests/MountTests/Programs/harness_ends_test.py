@@ -184,7 +184,7 @@ def test_verbs_after_the_end():
         lambda: container.run("true"),
     ]
     for verb in verbs:
-        with pytest.raises(RuntimeError, match="the container has ended, and so has every use of it: /"):
+        with pytest.raises(RuntimeError, match="the container has ended and can no longer be used: /"):
             verb()
     assert [event["path"] for event in container.events("purge")] == ["tmp/a"]
     assert container.expect_purge("tmp/a")["path"] == "tmp/a"
@@ -240,7 +240,7 @@ def test_daemon_stopped_in_shell(folder):
         container_expect_purge tmp/a || echo silent
         container_end || echo failed"""
     outcome = shell(folder, script)
-    assert outcome.stdout == "silent\nfailed\n" and "was purged cannot be told: purgefs: no answer" in outcome.stderr
+    assert outcome.stdout == "silent\nfailed\n" and "cannot tell whether tmp/a was purged: purgefs: no answer" in outcome.stderr
     assert "did not answer (was it stopped?) and was killed" in outcome.stderr, outcome
 
 
@@ -257,8 +257,8 @@ def test_expected_purges_that_a_shell_cannot_see(folder):
         container_end 2>/dev/null || echo failed"""
     outcome = shell(folder, script)
     assert outcome.stdout == "off\ngone\ngone\nfailed\n", outcome
-    assert "tmp/a was purged cannot be told: the journal is off (journal.size=0)" in outcome.stderr
-    assert outcome.stderr.count("tmp/a was purged cannot be told: purgefs: no container: ") == 1
+    assert "cannot tell whether tmp/a was purged: the journal is off (journal.size=0)" in outcome.stderr
+    assert outcome.stderr.count("cannot tell whether tmp/a was purged: purgefs: no container: ") == 1
     assert outcome.stderr.count("no container") == 2 and "was not purged" not in outcome.stderr
 
 

@@ -96,7 +96,7 @@ def test_events_that_are_lost(container):
     purge_many(container)
     missed = sum(int(event["reason"].split(" ")[0]) for event in container.events("dropped"))
     assert missed > 0 and len(container.events("purge")) + missed == 6000
-    with pytest.raises(AssertionError, match=f"cannot be told: {missed} events"):
+    with pytest.raises(AssertionError, match=f"cannot tell whether .* was purged: {missed} events"):
         container.expect_purge("Library/Caches/thumbnail-0", within=0)
 
 
