@@ -16,7 +16,7 @@ struct BackupAuditText {
     }
 
     private var findings: [String] {
-        if report.findings.isEmpty { return ["Nothing to look at.", ""] }
+        if report.findings.isEmpty { return ["No findings.", ""] }
         return BackupFinding.Rule.allCases.flatMap { rule -> [String] in
             let found = report.findings.filter { $0.rule == rule }
             guard !found.isEmpty else { return [] }

@@ -14,7 +14,7 @@ struct BackupCreateCommand {
     init(_ invocation: Invocation) throws(CommandFailure) {
         work = BackupWork(invocation: invocation)
         guard let output = invocation.arguments.text(.backupOutput) else {
-            throw .usage("--output DIR is missing: where is the backup to be written?")
+            throw .usage("--output DIR is missing: name the backup to write")
         }
         self.output = output
     }

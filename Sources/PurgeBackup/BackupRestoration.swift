@@ -70,7 +70,7 @@ struct BackupRestoration {
         totals.add(omissions)
         let expected = input.manifest.totals
         guard totals.leftOut == expected.leftOut, totals.leftOutBytes == expected.leftOutBytes else {
-            throw input.archive.damaged("what was left out does not add up to the totals at the end of its manifest")
+            throw input.archive.damaged("the items left out do not add up to the totals at the end of its manifest")
         }
         return BackupSummary(totals, omissions)
     }

@@ -14,7 +14,7 @@ struct BackupRestoreCommand {
     init(_ invocation: Invocation) throws(CommandFailure) {
         work = BackupWork(invocation: invocation)
         guard work.operands.count == 2 else {
-            throw .usage("restore takes two operands: the backup, and the store that is to be made")
+            throw .usage("restore takes two operands: the backup, and the new store")
         }
         (backup, store) = (work.operands[0], work.operands[1])
         if invocation.arguments.has(.backupOutput) { throw .usage("--output is an option of create") }
@@ -40,19 +40,21 @@ struct BackupRestoreCommand {
             "\(VisibleText.of(store)): \(summary.entries) \(summary.entries == 1 ? "entry" : "entries"), "
                 + "\(summary.bytes.inWords), container \(outcome.containerID)")
         if !outcome.dropped.isEmpty {
-            try console.print("restored without rights of other users, because the store is not root's:")
+            try console.print(
+                "restored without set-ID bits and capabilities, because the store does not belong to "
+                    + "root:")
             try work.list(
                 outcome.dropped.map { "\(VisibleText.of($0.path))  (\($0.privileges.joined(separator: ", ")))" })
         }
         guard let comparison else {
             try console.print(
-                "the store that was backed up is gone, or may not be read: nothing is known of what else it had")
+                "the original store is gone or cannot be read: entries newer than the backup are unknown")
             return try console.print(
                 "left out of the backup: \(summary.leftOutEntries) "
                     + (summary.leftOutEntries == 1 ? "entry" : "entries"))
         }
         try console.print(
-            "missing of \(VisibleText.of(outcome.header.source)): \(comparison.entries) "
+            "missing compared with \(VisibleText.of(outcome.header.source)): \(comparison.entries) "
                 + (comparison.entries == 1 ? "entry" : "entries"))
         try work.list(
             comparison.missing.map { BackupSummaryText.line($0.path, $0.reason.inWords, $0.bytes, $0.entries) })
@@ -75,7 +77,7 @@ struct BackupRestoreCommand {
             // The caller reports the signal.
             guard System.endSignal() == nil else { return nil }
             work.console.warn(
-                VisibleText.of("warning: \(path) cannot be compared with what was restored: ")
+                VisibleText.of("warning: \(path) cannot be compared with the restored store: ")
                     + "\(error)".split(separator: "\n").map { VisibleText.of(String($0)) }.joined(separator: "\n"))
             return nil
         }

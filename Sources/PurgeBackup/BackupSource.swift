@@ -43,7 +43,7 @@ struct BackupSource: Sendable {
             failure.advice =
                 "The device may be locked: unlock it (`purgefs device unlock`), or unmount the container first."
         case .accessDenied:
-            failure.advice = "Run this as the user who owns it, and may read it (chmod u+rX), or as root."
+            failure.advice = "Make it readable for its owner (chmod u+rX) and run this as that user, or as root."
         case .tryAgain:
             failure.what = "\(what): another process holds a lease on it (fcntl F_SETLEASE)"
             failure.advice =
@@ -58,7 +58,7 @@ struct BackupSource: Sendable {
     func changed(_ inner: [UInt8]) -> StoreError {
         StoreError(
             "it changed while it was being read", path: pathOf(inner),
-            advice: "Nothing of the backup was kept. Try again when no program writes to it, or unmount the container.")
+            advice: "No part of the backup was kept. Try again when no program writes to it, or unmount the container.")
     }
 
     /// In a mount, writes back the pages of an open file that a program has changed through a mapping. Only then do they change

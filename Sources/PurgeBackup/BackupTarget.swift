@@ -55,7 +55,7 @@ struct BackupTarget {
         (store, journal) = (opened.store, opened.journal)
         warning =
             opened.journal == nil
-            ? "\(path): its journal cannot be written, so it does not say that there was a backup" : nil
+            ? "\(path): its journal cannot be written, so the backup is not recorded in it" : nil
         device = try opened.store.loadSettings()
         if let work = device.unfinished {
             throw StoreError(

@@ -4,20 +4,19 @@ import PurgeModel
 extension OptionSpec {
     static let backupOutput = OptionSpec(
         "output", .directory,
-        "create: where to write it; a new or an empty directory, or - for one tar archive on "
-            + "standard output")
-    static let verbose = OptionSpec("verbose", "list everything that was left out or is missing, not just the first")
+        "create: the backup to write: a new or an empty directory, or - for one tar archive on standard output")
+    static let verbose = OptionSpec("verbose", "list all items that were left out or are missing, not just the first")
 }
 
 extension Verb {
     package static let backup = Verb(
-        name: "backup", summary: "back up a container, restore one, or audit what would be in it",
+        name: "backup", summary: "back up a container, restore a backup, or audit one",
         synopsis: "(create [TARGET] --output DIR | restore DIR STORE | audit [TARGET]) [--json] [--verbose]",
         description: BackupVerb.description,
         options: [.backupOutput, OptionSpec("json", "print one JSON object"), .verbose],
         operands: 0...3, words: ["create", "restore", "audit"],
         exitStatus: ExitStatus.plain + [
-            ExitStatus.signalLine("signal N ended it; only what the message names is left behind")
+            ExitStatus.signalLine("signal N ended it; nothing is left behind unless the message says so")
         ],
         examples: [
             "purgefs backup create ./app --output ./saved",
@@ -29,22 +28,21 @@ extension Verb {
 
 private enum BackupVerb {
     static let description = [
-        "create writes everything but tmp, Library/Caches and what is excluded by isExcludedFromBackup, on an item "
-            + "or on a folder above it: DIR/manifest.json says what went in, and what did not and why; DIR/data.tar "
-            + "has the data. A mounted container is read through its mount, so on a locked device it fails, and "
-            + "each file counts as used.",
-        "restore makes a new store as a restored phone would have it: with another container UUID, without what "
-            + "was left out, and with the settings of the device. It compares everything with the manifest first; "
-            + "a backup that is damaged or not complete leaves nothing behind. DIR is a directory, an archive from "
-            + "--output -, or - for one on standard input. If the store that was backed up is there, restore "
-            + "prints what the new one lacks of it.",
-        "audit shows what a backup would contain by folder, tier and size, and what to look at.",
-        HelpText.targetMeaning,
+        "create writes everything except tmp, Library/Caches and items excluded by isExcludedFromBackup, on the item "
+            + "or on a folder above it. DIR/manifest.json lists the items, and with reasons the items left out; "
+            + "DIR/data.tar has the data. A mounted container is read through its mount, so a locked device makes it "
+            + "fail, and each file counts as used.",
+        "restore makes a new store as a restored phone would have it: with another container UUID, with the settings "
+            + "of the device, and without the items left out. It checks everything against the manifest first; a "
+            + "damaged or incomplete backup leaves nothing behind. DIR is a directory, an archive from --output -, or "
+            + "- for an archive on standard input. If the original store still exists, restore lists its items that "
+            + "the new one lacks.",
+        "audit shows the content of a backup by folder, tier and size, with findings.",
     ]
 
     static func run(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
         guard !invocation.arguments.operands.isEmpty else {
-            throw .usage("say what to do: create, restore or audit")
+            throw .usage("the action is missing: create, restore or audit")
         }
         switch try invocation.word() {
         case "create": try BackupCreateCommand(invocation).run()

@@ -44,10 +44,12 @@ struct EntryRestorer {
     private func checkWhole() throws(StoreError) {
         let totals = manifest.totals
         guard totals.entries == entries, totals.bytes == bytes else {
-            throw archive.damaged("its manifest has other entries than it says at its end")
+            throw archive.damaged("the entries of its manifest do not match the totals at its end")
         }
         if let whole = totals.archive, whole.crc32 != archive.seen.text || whole.bytes != archive.seen.count {
-            throw archive.damaged("the checksum of its archive is wrong, although those of all entries are right")
+            throw archive.damaged(
+                "the checksum of its archive is wrong, although the checksums of all entries are "
+                    + "right")
         }
     }
 
@@ -105,7 +107,7 @@ extension EntryRestorer {
         }
         guard record.kind == expected.type, record.metadata.text == expected.metadata else {
             throw archive.damaged(
-                "\(record.place): its type, mode, owner, link or extended attributes are not those in the manifest")
+                "\(record.place): its type, mode, owner, link or extended attributes differ from the manifest")
         }
         guard let modified = Timestamp.reading(expected.modified) else {
             throw archive.damaged("\(record.place): its time of modification is invalid")
@@ -268,14 +270,14 @@ extension EntryRestorer {
                 try Self.set(attribute, of: file)
             } catch .invalid, .range {
                 throw archive.damaged(
-                    "\(record.place) has the attribute \(PathForm.text(attribute.name)), which no app can set like that"
+                    "\(record.place) has an invalid value of the attribute \(PathForm.text(attribute.name))"
                 )
             } catch .noSpace, .argListTooLong {
                 throw StoreError(
                     "the attribute \(PathForm.text(attribute.name)) cannot be restored", path: record.place,
                     advice:
-                        "The disk is full, or its file system has no room for so many or so long attributes: name a "
-                        + "store on another one (XFS and btrfs hold more). Nothing was restored.")
+                        "The disk is full, or its file system cannot hold so many or so long attributes: name a store "
+                        + "on another one (XFS and btrfs hold more). Nothing was restored.")
             } catch { throw Self.failure(record, error) }
         }
     }

@@ -9,8 +9,8 @@ enum Ownership {
     static let unmapped = Errno(EOVERFLOW)
     private static let reason = "its owner or group is not mapped into this user namespace"
     private static let advice =
-        "/proc/self/uid_map and gid_map say who is: do this outside of the namespace, map them into it "
-        + "(unshare --map-auto), or change the owner first (chown)."
+        "Do this outside of the namespace, map the owner into it (unshare --map-auto; /proc/self/uid_map shows the "
+        + "mapping), or change the owner first (chown)."
 
     /// Returns the error for an unmapped owner.
     static func failure(_ what: String, path: String) -> StoreError {

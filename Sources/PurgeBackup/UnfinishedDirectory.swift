@@ -95,9 +95,8 @@ final class UnfinishedDirectory {
                 advice: "Name a new or an empty directory for \(kind.what). Nothing was changed.")
         } catch .busy {
             throw StoreError(
-                "is the current directory, and \(kind.what) would take its place", path: given,
-                advice: "Name it from another directory (cd ..), so that no shell is left in one that is gone. "
-                    + "Nothing was changed.")
+                "is the current directory, which \(kind.what) would replace", path: given,
+                advice: "Name it from another directory (cd ..). Nothing was changed.")
         } catch .notDirectory {
             throw StoreError(
                 "is not a directory", path: given,
@@ -127,8 +126,8 @@ final class UnfinishedDirectory {
                 if let made = try makeDirectory(name, in: parent) { return made }
             } catch .tryAgain { throw inUse(given, kind) } catch .stale {
                 throw StoreError(
-                    "another directory was put in the place of \(kind.what) while it was made", path: given,
-                    advice: "Nothing was changed in that one. Name a place that only you can change.")
+                    "another process replaced \(kind.what) while it was being made", path: given,
+                    advice: "The other directory was not changed. Name a place that only you can change.")
             } catch NewDirectory.unproven {
                 throw .unproven(kind.what, path: given)
             } catch {
@@ -185,9 +184,9 @@ final class UnfinishedDirectory {
             try System.removeDirectory(at: parent.raw, name)
         } catch .noEntry {} catch .tryAgain { throw inUse(given, kind) } catch .exists, .notDirectory, Errno(ELOOP) {
             throw StoreError(
-                "there is something else under the name that \(kind.what) has until it is complete", path: inTheWay,
+                "the name that \(kind.what) has until it is complete is taken", path: inTheWay,
                 advice: "Move it away.")
-        } catch { throw .ofBackup("what an earlier call has left cannot be removed", path: inTheWay, error) }
+        } catch { throw .ofBackup("the leftovers of an earlier call cannot be removed", path: inTheWay, error) }
     }
 
     /// Gives the directory its name; from then on it stays even if a later step fails. Its content is already on disk.
@@ -202,7 +201,7 @@ final class UnfinishedDirectory {
                 "is a mount point", path: path, advice: "Name a directory in it. Nothing was changed.")
         } catch .notEmpty, .exists, .notDirectory {
             throw StoreError(
-                "something else has been put there meanwhile", path: path,
+                "another process created something there meanwhile", path: path,
                 advice: "Name a new or an empty directory for \(what), and try again. Nothing of it was kept.")
         } catch { throw .ofBackup("\(what) cannot be given its name", path: path, error) }
     }

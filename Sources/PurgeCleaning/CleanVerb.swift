@@ -5,39 +5,40 @@ import PurgeSystem
 
 extension OptionSpec {
     fileprivate static let plist = OptionSpec(
-        "plist", .file, "the list of tasks, a property list in XML or binary, as PurgeableCache.plist has them")
+        "plist", .file, "the list of tasks: a property list in XML or binary form, such as PurgeableCache.plist")
     fileprivate static let hook = OptionSpec(
         "hook", .text("NAME=COMMAND"), addsUp: true,
-        "the shell runs COMMAND for the class method NAME, Class.selector, or for all of a Class. May be repeated")
+        "run COMMAND in the shell for the class method NAME (Class.selector), or for all methods of a Class. May be "
+            + "repeated")
     fileprivate static let hookTimeout = OptionSpec(
-        "hook-timeout", .text("DURATION"), "how long a COMMAND may take, 30s if this is left out")
+        "hook-timeout", .text("DURATION"), "time limit of each COMMAND (30s)")
 }
 
 extension Verb {
     package static let clean = Verb(
-        name: "clean", summary: "clean a container as the app's list of tasks says",
+        name: "clean", summary: "clean a container by the app's list of tasks",
         synopsis: "--plist FILE [TARGET] [--hook NAME=COMMAND] [--hook-timeout DURATION] [--dry-run] [--json]",
         description: [
-            "Carries out the tasks of a PurgeableCache.plist in their order, as the cache cleaner of mPaaS does. A task "
-                + "has a Path in the container, which goes, or Entries of it, patterns in which * stands for any part "
-                + "of a name; or it has a Class and Selectors, for which commands are run.",
-            "What goes is removed as the app would remove it, open files too. A path that is absolute, has '..' in it "
-                + "or leads through a symbolic link is refused. Folders that every container has are emptied, and stay.",
-            "A COMMAND has the environment of `purgefs run`, with PURGEFS_CLEAN_CLASS and PURGEFS_CLEAN_SELECTOR; its "
-                + "output goes to standard error. One that takes too long is killed, with all that it has started.",
-            "The phases are preCalculating, cleaning, postCalculating and done, which says how many MiB were removed: "
-                + "the sizes of the container before and afterwards. A task that fails does not stop the others.",
-            HelpText.targetMeaning,
+            "Carries out the tasks of a PurgeableCache.plist in order, as the cache cleaner of mPaaS does. A task "
+                + "removes a Path in the container, or only its Entries (patterns, in which * matches any part of a "
+                + "name), or runs commands for the Selectors of a Class.",
+            "Files are removed as the app would remove them, open files included. A path that is absolute, contains "
+                + "'..' or leads through a symbolic link is refused. Standard folders are emptied, and stay.",
+            "A COMMAND gets the environment of `purgefs run`, plus PURGEFS_CLEAN_CLASS and PURGEFS_CLEAN_SELECTOR; "
+                + "its output goes to standard error. At the time limit it is killed, with all processes that it "
+                + "started.",
+            "The phases are preCalculating, cleaning, postCalculating and done. The last one prints the removed MiB: "
+                + "the size of the container before, less its size afterwards. A failed task does not stop the others.",
         ],
         options: [
             OptionSpec.plist, OptionSpec.hook, OptionSpec.hookTimeout,
-            OptionSpec("dry-run", "print what would be removed and which commands run, and do nothing"),
+            OptionSpec("dry-run", "print the files and commands, but remove and run nothing"),
             OptionSpec("json", "print one JSON object per line: phase, progress; task, path, files, bytes"),
         ],
         operands: 0...1,
         exitStatus: [
             ExitStatus.line(ExitStatus.done),
-            ExitStatus.line(ExitStatus.failed, "failed, or a task has failed; the message says which, and why"),
+            ExitStatus.line(ExitStatus.failed, "failed, or a task failed; the message says which, and why"),
             ExitStatus.line(ExitStatus.usage),
             ExitStatus.signalLine("signal N ended it: 130 after Ctrl-C"),
         ],

@@ -19,8 +19,8 @@ struct CleanedContainer {
             let folder: any CleanableFolder
             do throws(Errno) { folder = try control.cleanableFolder() } catch .noEntry {
                 throw CommandFailure(
-                    "cannot clean", path: control.place, "it is not mounted any more",
-                    advice: "Mount it again, and see that no command of the list unmounts it.")
+                    "cannot clean", path: control.place, "it is no longer mounted",
+                    advice: "Mount it again, and make sure that no command of the list unmounts it.")
             } catch { throw CommandFailure("cannot clean", path: control.place, error) }
             return try body(folder, control)
         }

@@ -16,7 +16,7 @@ struct CleaningHooks {
         for text in texts {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
             guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
-                throw .usage("--hook: '\(text)' is not NAME=COMMAND, NAME being Class or Class.selector")
+                throw .usage("--hook: '\(text)' is not NAME=COMMAND, where NAME is Class or Class.selector")
             }
             guard commands.updateValue(parts[1], forKey: parts[0]) == nil else {
                 throw .usage("--hook: '\(parts[0])' is given twice")

@@ -76,7 +76,7 @@ struct CleaningList {
                 }
             }
             return tasks
-        default: throw Fault("it is \(value.inWords), and should be an array of tasks")
+        default: throw Fault("it is \(value.inWords) instead of an array of tasks")
         }
     }
 
@@ -85,7 +85,7 @@ struct CleaningList {
     private static func task(_ value: PropertyListValue, _ name: String) throws(Fault) -> CleaningTask {
         guard case .dictionary(let members) = value else {
             throw Fault(
-                "\(name) is \(value.inWords), and should be a dictionary with Path, or with Class and Selectors")
+                "\(name) is \(value.inWords) instead of a dictionary with Path, or with Class and Selectors")
         }
         for key in members.keys.sorted() where !keys.contains(key) {
             throw Fault("\(name): unknown key '\(key)'" + Suggestion.hint(for: key, among: keys))
@@ -113,7 +113,7 @@ struct CleaningList {
     private static func text(_ value: PropertyListValue?, _ name: String) throws(Fault) -> String? {
         guard let value else { return nil }
         guard case .string(let text) = value else {
-            throw Fault("\(name) is \(value.inWords), and should be a string")
+            throw Fault("\(name) is \(value.inWords) instead of a string")
         }
         return text
     }
@@ -121,13 +121,13 @@ struct CleaningList {
     private static func texts(_ value: PropertyListValue?, _ name: String) throws(Fault) -> [String]? {
         guard let value else { return nil }
         guard case .array(let values) = value else {
-            throw Fault("\(name) is \(value.inWords), and should be an array of strings")
+            throw Fault("\(name) is \(value.inWords) instead of an array of strings")
         }
         guard !values.isEmpty else { throw Fault("\(name) is empty") }
         var texts: [String] = []
         for (index, value) in values.enumerated() {
             guard case .string(let text) = value else {
-                throw Fault("\(name): number \(index + 1) is \(value.inWords), and should be a string")
+                throw Fault("\(name): number \(index + 1) is \(value.inWords) instead of a string")
             }
             texts.append(text)
         }

@@ -53,7 +53,7 @@ extension CleaningOutcome.Failure {
         case .empty: self.init(reason: "\(what) is empty", advice: within)
         case .absolute: self.init(reason: "\(what) is absolute", advice: within)
         case .goesUp: self.init(reason: "\(what) has a '..' in it", advice: within)
-        case .hasZero: self.init(reason: "\(what) has a zero byte in it", advice: "No name can have one.")
+        case .hasZero: self.init(reason: "\(what) has a zero byte in it", advice: "Names cannot contain one.")
         case .reserved: self.init(reason: "\(what) is in the control directory", advice: "Name files of the app.")
         case .everything:
             self.init(
@@ -64,8 +64,8 @@ extension CleaningOutcome.Failure {
 
     static func noCommand(_ call: CleaningCall) -> Self {
         Self(
-            reason: "no command stands for it",
-            advice: "Add --hook '\(VisibleText.of(call.name))=COMMAND', or take it off the list.")
+            reason: "no --hook names a command for it",
+            advice: "Add --hook '\(VisibleText.of(call.name))=COMMAND', or remove it from the list.")
     }
 
     /// Creates the failure of a path on which `name` is a symbolic link.

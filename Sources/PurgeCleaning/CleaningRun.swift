@@ -36,7 +36,10 @@ final class CleaningRun {
         if let signal {
             throw CommandFailure(
                 status: ExitStatus.signal + signal,
-                message: container.isForReading ? "clean: interrupted" : "clean: interrupted; what is gone stays gone")
+                message: container.isForReading
+                    ? "clean: interrupted"
+                    : "clean: interrupted; removed files stay "
+                        + "removed")
         }
         return failed == 0 ? ExitStatus.done : ExitStatus.failed
     }

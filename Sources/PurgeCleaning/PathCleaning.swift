@@ -137,10 +137,10 @@ extension CleaningOutcome.Failure {
         case .accessDenied, .notPermitted:
             geteuid() == 0
                 ? AccessAdvice.rootToo
-                : "Open up the folder that it is in (chmod u+rwx), or run this as its owner or as root."
+                : "Make its folder accessible (chmod u+rwx), or run this as its owner or as root."
         case .readOnly: "It is mounted read-only: mount it without -o ro."
         case .tooManyOpenFiles: "Folders are nested too deeply: raise the limit of open files (ulimit -n)."
-        case .notEmpty: "Something is being made there: end the program, or try again."
+        case .notEmpty: "A program creates files there: end it, or try again."
         case .socketNotConnected: "Its daemon has ended. Remove the mount (purgefs unmount), and mount the store again."
         default: ""
         }

@@ -4,7 +4,8 @@ import PurgeSystem
 /// Advice after a denied permission: which directory denies access, and to whom it belongs.
 package enum AccessAdvice {
     package static let rootToo =
-        "Not even root is allowed to: check how that file system is mounted, and what protects the file (lsattr)."
+        "Not even root may do this: check the mount options of that file system, and the attributes of the file "
+        + "(lsattr)."
 
     package static func name(_ user: uid_t) -> String { user == 0 ? "root" : "user \(user)" }
 

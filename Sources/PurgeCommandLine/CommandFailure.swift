@@ -45,8 +45,8 @@ extension CommandFailure {
         }
         self.init(
             what, path: path,
-            "it leads through a symbolic link in a directory that other users can change, and root does not follow it",
-            advice: "Name the file without the link: the path that realpath(1) prints.")
+            "the path contains a symbolic link in a directory that other users can change, and root does not follow it",
+            advice: "Name the path that realpath(1) prints.")
     }
 
     private static func advice(for error: Errno, _ path: String) -> String {
@@ -58,7 +58,7 @@ extension CommandFailure {
             "Its daemon has ended. Remove the mount: purgefs unmount \(MountEntry.holding(path)?.mountpoint ?? "MOUNTPOINT")"
         case .isDirectory: "Name a file."
         case .illegalByteSequence:
-            "purgefs accepts only paths in UTF-8: rename the file or folder that is not (mv)."
+            "purgefs accepts only paths in UTF-8: rename the file or folder (mv)."
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
             "Raise the limit of open files (ulimit -n 4096), or close some, and try again."
         case .noSpace: "The disk is full: make room there, then try again."

@@ -17,7 +17,7 @@ package enum ExitStatus {
         case done: "done"
         case failed: "failed; the message says what, on which path, and what to do next"
         case usage: "wrong usage"
-        case demandFailed: "COMMAND ended with 0, and there were events of --fail-on"
+        case demandFailed: "COMMAND ended with 0, but an event matched --fail-on"
         case runFailed: "purgefs failed"
         case notExecutable: "COMMAND cannot be executed"
         case notFound: "COMMAND was not found"

@@ -18,15 +18,16 @@ package enum HelpText {
     }
 
     package static let targetMeaning =
-        "TARGET is a mount point, a path inside one, or a store. Without it, $PURGEFS_MOUNT is used, or else the "
-        + "mount that contains the working directory. A store that is not mounted is worked on in place."
+        "TARGET is a mount point, a path inside one, or a store. The default is $PURGEFS_MOUNT, or else the mount "
+        + "that contains the working directory. An unmounted store is read and changed in place."
 
     /// Returns the text of `purgefs help VERB`.
     package static func page(_ verb: Verb) -> String {
         var lines = ["purgefs \(verb.name): \(verb.summary)", "", "USAGE"]
         lines += wrapped(verb.usage, indent: margin, hanging: margin + margin)
         lines += ["", "DESCRIPTION"]
-        lines += Array(verb.description.map { wrapped($0, indent: margin) }.joined(separator: [""]))
+        let description = verb.description + [reference(verb)].compactMap { $0 }
+        lines += Array(description.map { wrapped($0, indent: margin) }.joined(separator: [""]))
         let options = verb.options.filter { !$0.isHidden }
         if !options.isEmpty {
             lines += ["", "OPTIONS"] + table(options.map { .init($0.synopsis, $0.help) })
@@ -34,11 +35,24 @@ package enum HelpText {
         for section in verb.sections {
             lines += ["", section.title] + table(section.lines)
         }
-        lines += ["", "EXIT STATUS"] + table(verb.exitStatus)
+        if !verb.ownExitStatus.isEmpty { lines += ["", "EXIT STATUS"] + table(verb.ownExitStatus) }
         if !verb.examples.isEmpty {
             lines += ["", verb.examples.count == 1 ? "EXAMPLE" : "EXAMPLES"] + verb.examples.map { margin + $0 }
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// Points to the texts that the overview has once for all verbs; nil if none of them concerns this verb.
+    private static func reference(_ verb: Verb) -> String? {
+        let target = verb.synopsis.contains("TARGET") ? "TARGET" : nil
+        let status: String? =
+            switch (verb.ownExitStatus.count, verb.exitStatus.count) {
+            case (0, _): "the exit statuses"
+            case (let own, let all) where own < all: "the other exit statuses"
+            default: nil
+            }
+        let subjects = [target, status].compactMap { $0 }.joined(separator: " and ")
+        return subjects.isEmpty ? nil : "`purgefs --help` explains \(subjects)."
     }
 
     /// Returns a table with names on the left and wrapped meanings on the right. A long name gets its own line.

@@ -45,6 +45,9 @@ package struct Verb: Sendable {
 
     package var usage: String { "purgefs \(name)\(synopsis.isEmpty ? "" : " ")\(synopsis)" }
 
+    /// The exit statuses whose meaning differs from `ExitStatus.plain`.
+    package var ownExitStatus: [HelpSection.Line] { exitStatus.filter { !ExitStatus.plain.contains($0) } }
+
     /// The required operands, by their names in the synopsis: words outside of all brackets.
     var requiredOperands: [String] {
         var depth = 0
@@ -59,7 +62,7 @@ package struct Verb: Sendable {
 
 /// A titled table in a help text.
 package struct HelpSection: Sendable {
-    package struct Line: Sendable {
+    package struct Line: Equatable, Sendable {
         package var name: String
         package var meaning: String
         package init(_ name: String, _ meaning: String) {

@@ -46,7 +46,7 @@ struct StoppedDaemonWatch {
                 guard let (mount, pid) = found, gate.generation == 0 else { return }
                 let failure = CommandFailure(
                     "no answer", path: mount, "its daemon, process \(pid), is stopped",
-                    advice: "Let it go on: kill -CONT \(pid). Or end it, with errors for what uses the mount: "
+                    advice: "Continue it: kill -CONT \(pid). Or end it, with errors for programs that use the mount: "
                         + "purgefs unmount --force \(VisibleText.of(mount))")
                 Console.standard().warn(failure.message)
                 _exit(failure.status)

@@ -47,7 +47,7 @@ package struct ContainerEntry {
                 throw CommandFailure(what, path: name, error)
             }
             throw CommandFailure(
-                what, path: name, "a symbolic link or a file was put in the place of a part of it meanwhile",
+                what, path: name, "another process replaced a part of the path meanwhile",
                 advice: "Nothing was changed. Try again when no program changes it.")
         }
     }

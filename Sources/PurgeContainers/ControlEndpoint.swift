@@ -99,7 +99,7 @@ extension ControlEndpoint {
         } catch {
             throw CommandFailure(
                 "cannot understand \(ControlFile.status.rawValue)", path: place,
-                "it is not what this version of purgefs writes",
+                "its format is unknown to this version of purgefs",
                 advice: "Use the purgefs that mounted it (`purgefs --version`).")
         }
     }
@@ -122,6 +122,6 @@ extension ControlEndpoint {
             try write("0", to: .storageReclaim)
         } catch .readOnly {
             // In a read-only mount, events reach the journal within about a second.
-        } catch { throw CommandFailure("cannot have the journal written", path: place, error) }
+        } catch { throw CommandFailure("cannot flush the journal", path: place, error) }
     }
 }

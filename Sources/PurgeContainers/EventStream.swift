@@ -63,7 +63,9 @@ package final class EventStream {
             return event.type == .dropped ? .dropped : .event(event, line: line)
         } catch {
             throw CommandFailure(
-                "cannot follow events", path: path, "a line is not what this version of purgefs writes: \(line)",
+                "cannot follow events", path: path,
+                "the format of a line is unknown to this version of purgefs: "
+                    + "\(line)",
                 advice: "Use the purgefs that mounted it (`purgefs --version`).")
         }
     }

@@ -36,7 +36,7 @@ package struct PathInContainer {
         }
         if let status, try found.isElsewhere(status, path) {
             throw failure(
-                "another file system is mounted over it", "What is there is not part of the container: it has no tier."
+                "another file system is mounted over it", "Files of that file system are not part of the container."
             )
         }
         self = found

@@ -14,13 +14,13 @@ package struct PlaceChecks {
         guard let place = try Self.absolute(store) else { return }
         if let container = surroundings.container(holding: place) {
             throw CommandFailure(
-                what, path: store, "the store lies in the container that is mounted at \(container.mountpoint)",
+                what, path: store, "the store is inside the container mounted at \(container.mountpoint)",
                 advice: "Keep it outside of every container: files in a container may be purged.")
         }
         if let other = surroundings.store(above: place) {
             throw CommandFailure(
-                what, path: store, "the store lies in another store, \(other)",
-                advice: "Keep the two apart: name a directory that is not in a store.")
+                what, path: store, "the store is inside another store, \(other)",
+                advice: "Name a directory outside of every store.")
         }
     }
 
@@ -28,11 +28,11 @@ package struct PlaceChecks {
     package func check(backup: String) throws(CommandFailure) {
         guard let place = try Self.absolute(backup) else { return }
         let container = surroundings.container(holding: place).map {
-            "the container that is mounted at \($0.mountpoint)"
+            "the container mounted at \($0.mountpoint)"
         }
         guard let holder = container ?? surroundings.store(holding: place).map({ "a store, \($0)" }) else { return }
         throw CommandFailure(
-            "cannot back up", path: backup, "the backup would lie in \(holder)",
+            "cannot back up", path: backup, "the backup would be inside \(holder)",
             advice: "Name a directory outside of every store and container.")
     }
 
@@ -45,7 +45,7 @@ package struct PlaceChecks {
         }
         guard let holder else { return }
         throw CommandFailure(
-            "cannot write the \(what)", path: output, "the file lies in a store, \(holder)",
+            "cannot write the \(what)", path: output, "the file is inside a store, \(holder)",
             advice: "Name a file outside of it: writing there would damage the store.")
     }
 
@@ -53,7 +53,7 @@ package struct PlaceChecks {
     package func check(report: String, of store: String?, _ what: String) throws(CommandFailure) {
         guard let file = try Self.absolute(report) else { return }
         let container = surroundings.container(holding: file).map {
-            "the container that is mounted at \($0.mountpoint)"
+            "the container mounted at \($0.mountpoint)"
         }
         var holder = container ?? surroundings.store(above: file).map { "a store, \($0)" }
         if holder == nil, let store, let place = try Self.absolute(store), surroundings.lies(file, in: place) {
@@ -61,7 +61,7 @@ package struct PlaceChecks {
         }
         guard let holder else { return }
         throw CommandFailure(
-            what, path: report, "the file lies in \(holder)",
+            what, path: report, "the file is inside \(holder)",
             advice: "Name a file outside of every store and container.")
     }
 
@@ -69,24 +69,24 @@ package struct PlaceChecks {
         guard let point = try Self.absolute(mountpoint), let place = try Self.absolute(store) else { return }
         if surroundings.lies(place, in: point) {
             throw CommandFailure(
-                Self.what, path: store, "the store lies at or below the mount point",
+                Self.what, path: store, "the store is at or below the mount point",
                 advice: "Name a store outside of the mount point.")
         }
         if surroundings.lies(point, in: place) {
             throw CommandFailure(
-                Self.what, path: mountpoint, "the mount point lies in the store",
+                Self.what, path: mountpoint, "the mount point is inside the store",
                 advice: "Name an empty directory outside of the store.")
         }
         if let container = surroundings.container(holding: point) {
             throw CommandFailure(
                 Self.what, path: mountpoint,
-                "the mount point lies in the container that is mounted at \(container.mountpoint)",
+                "the mount point is inside the container mounted at \(container.mountpoint)",
                 advice: "Name a directory outside of every container.")
         }
         if let other = surroundings.store(holding: point) {
             throw CommandFailure(
-                Self.what, path: mountpoint, "the mount point lies in another store, \(other)",
-                advice: "Name a directory that is not in a store.")
+                Self.what, path: mountpoint, "the mount point is inside another store, \(other)",
+                advice: "Name a directory outside of every store.")
         }
     }
 

@@ -7,11 +7,11 @@ package enum RefusalText {
         case .noEntry: "no such file or folder"
         case .special: "it is a device, a pipe or a socket; only files and links are purged"
         case .notPurgeable: "it is neither in tmp nor in Library/Caches, and is not marked purgeable"
-        case .severalNames: "it has several names (hard links), so purging it would free nothing"
-        case .linkedOutside: "it has a name outside the container, so purging it would free nothing"
+        case .severalNames: "it is hard-linked, so purging it would free nothing"
+        case .linkedOutside: "it is hard-linked from outside the container, so purging it would free nothing"
         case .empty: "it takes no space, so purging it would free nothing"
         case .open: users.isEmpty ? "it is open" : "it is in use by \(list(users))"
-        case .busy: "it was being changed all the time"
+        case .busy: "other calls kept changing it"
         case .failed where leavesTombstone: "it could not be emptied in the store"
         case .failed: "it could not be removed from the store"
         }
@@ -25,14 +25,14 @@ package enum RefusalText {
         case .notPurgeable: "`purgefs mark --purgeable PATH` makes it purgeable."
         case .severalNames: "Remove its other names first: `find CONTAINER -samefile PATH` lists them."
         case .linkedOutside: "Remove that name first: `find DIR -samefile PATH` around the store lists it."
-        case .empty: "Name the file itself, or purge the whole place that it is in."
+        case .empty: "Name the file itself, or purge its whole tier with --tier."
         case .open where users.isEmpty:
             isRoot
                 ? "The process that had it open has ended, or cannot be seen from here: try again."
                 : "Run this as root to see which process has it open, or try again when it is closed."
         case .open: "Open files are never purged: close it first."
         case .busy: "Try again."
-        case .failed: "The log of the daemon, and `purgefs check STORE` after an unmount, may tell why."
+        case .failed: "Look in the daemon's log, or unmount the container and run `purgefs check STORE`."
         }
     }
 

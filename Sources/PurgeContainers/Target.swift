@@ -93,7 +93,9 @@ extension Target {
         let inner = String(Substring(path.utf8.dropFirst(mount.utf8.count + 1)))
         guard inner.pathNames.first != ControlFile.directory else {
             throw CommandFailure(
-                "no part of the container", path: text, "it is the control directory", advice: "Name \(mount) instead.")
+                "not part of the container", path: text, "it is the control directory",
+                advice: "Name \(mount) "
+                    + "instead.")
         }
         return (target, inner)
     }
@@ -107,11 +109,11 @@ extension Target {
             if outer == nil, let owner = ownerOfClosed(path) {
                 throw CommandFailure(
                     "no container", path: text + origin, Errno.accessDenied,
-                    advice: "If it is a store, it is its owner's alone: run this as \(AccessAdvice.name(owner)).")
+                    advice: "Only its owner may use a store: run this as \(AccessAdvice.name(owner)).")
             }
             let hint = outer.map { "It is inside the store \($0.store): name that." }
             throw CommandFailure(
-                "no container", path: text + origin, "it is neither in a mount of purgefs nor a store",
+                "no container", path: text + origin, "it is neither a store nor in a purgefs mount",
                 advice: hint
                     ?? "Name a mount point, a path inside one, or a store directory. Mounts now: \(Self.list()).")
         }
@@ -125,9 +127,9 @@ extension Target {
         return CommandFailure(
             what, path: store,
             isReplaced
-                ? "another store is there now than the one that is mounted at \(mount)"
-                : "the store was removed, moved or hidden while it is mounted at \(mount)",
-            advice: "Put it back, or unmount what is left of it: purgefs unmount \(mount)")
+                ? "another store has replaced the one mounted at \(mount)"
+                : "the store was removed, moved or hidden while mounted at \(mount)",
+            advice: "Put it back, or unmount it: purgefs unmount \(mount)")
     }
 
     /// Whether a directory looks like a store; opening it shows the rest.

@@ -6,24 +6,23 @@ import PurgeStore
 import PurgeSystem
 
 extension OptionSpec {
-    fileprivate static let all = OptionSpec("all", "look at the whole container, and print only what was found")
+    fileprivate static let all = OptionSpec("all", "check the whole container, and print only findings")
     fileprivate static let strict = OptionSpec("strict", "exit with 1 if anything was found")
     fileprivate static let every = OptionSpec("verbose", "list all files of a finding, not just the first five")
 }
 
 extension Verb {
     package static let diagnose = Verb(
-        name: "diagnose", summary: "find what is wrong with how files are stored",
+        name: "diagnose", summary: "find mistakes in how files are stored",
         synopsis: "(PATH | --all [TARGET]) [--strict] [--verbose] [--json]",
         description: [
-            "Goes through a checklist: where a file is and when it may be purged, its protection class and whether it can "
-                + "be opened now, whether it is backed up, its size and state, the folder that it is in, and the room on "
-                + "the device; and says what should be changed. Of a folder, everything in it is looked at. PATH is in a "
-                + "mount, or in the container/ of a store that is not mounted.",
-            "--all looks at a whole container. The findings, the worst first, are errors (data is or will be lost, or is "
-                + "out of reach when it is needed), warnings and notes.",
-            "Nothing is changed or opened. `purgefs why PATH` says what has happened to a file that is gone.",
-            HelpText.targetMeaning,
+            "Goes through a checklist for a file, or for a folder and everything below it: its place and when it may "
+                + "be purged, its protection class and whether it can be opened now, its backup, its size and state, "
+                + "its folder, and the room on the device. Advises on each finding. PATH is in a mount, or in the "
+                + "container/ of a store that is not mounted.",
+            "--all checks a whole container. The findings, worst first, are errors (data is or will be lost, or is "
+                + "inaccessible when it is needed), warnings and notes.",
+            "Nothing is changed or opened. For a file that is gone, use `purgefs why PATH`.",
         ],
         options: [.all, .strict, .every, OptionSpec("json", "print one JSON object")],
         operands: 0...1, takesAnyBytes: true,

@@ -71,7 +71,7 @@ final class DiagnosedContainer {
         }
         (histories, lastUses) = Self.read(past, of: storePath, device, &warnings)
         if let work = status.device.unfinished {
-            warnings.append("\(work.text) was interrupted: the next mount finishes it, and removes what is still there")
+            warnings.append("\(work.text) was interrupted: the next mount finishes it, and removes the remaining files")
         }
     }
 
@@ -105,7 +105,7 @@ final class DiagnosedContainer {
                     return true
                 }
             }
-        } catch { warnings.append(unknown("what happened before is", error)) }
+        } catch { warnings.append(unknown("the history is", error)) }
         do throws(StoreError) {
             let back = TimeSpan(seconds: -device.clock)
             uses = try JournalReader(storePath: store).lastUses().mapValues { $0.lastUse.advanced(by: back) }

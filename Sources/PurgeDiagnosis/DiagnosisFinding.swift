@@ -53,7 +53,7 @@ package struct DiagnosisFinding: Hashable, Codable, Sendable {
             severity = .note
             advice =
                 "User content belongs in Documents and in the backup: keep it, and tell the user when it gets over "
-                + "1 GB. Exclude it only if it can be had again."
+                + "1 GB. Exclude it only if it can be recreated."
         } else if !path.hasPrefix("Documents/") {
             advice = "Downloaded media needs no backup: set isExcludedFromBackup on it or on its folder."
         }
@@ -102,13 +102,13 @@ extension DiagnosisRule {
     /// The problem, as a heading.
     package var title: String {
         switch self {
-        case .writeRefused: "writes that were refused, and never done again"
+        case .writeRefused: "failed writes that were never retried"
         case .databaseMayBePurged: "databases that may be purged"
         case .userContentMayBePurged: "user content that may be purged"
         case .userContentExcluded: BackupFinding.Rule.userContentExcluded.title
-        case .protectionDenied: "files that were needed while their class kept them closed"
-        case .noPermission: "files and folders that their own app may not read"
-        case .purgedAgain: "files that were purged and made again, more than once"
+        case .protectionDenied: "files that were accessed while their class kept them closed"
+        case .noPermission: "files and folders that the app may not read"
+        case .purgedAgain: "files that were purged and recreated more than once"
         case .purgedTarget: "links to files that were purged"
         case .flagLost: "flags that were lost when the file was replaced"
         case .reusedCache: BackupFinding.Rule.reusedCache.title
@@ -130,39 +130,39 @@ extension DiagnosisRule {
     var advice: String {
         switch self {
         case .writeRefused:
-            "The device was full, so the file is empty or cut short. Ask for the capacity before writing, write to "
-                + "another name and rename it when it is whole, and check what write returns."
+            "The device was full, so the file is empty or cut short. Check the capacity before writing, write to a "
+                + "temporary name, rename it when complete, and check the result of each write."
         case .databaseMayBePurged:
-            "A database is not made again by itself, and it breaks when one of its files goes. Move it to "
-                + "Library/Application Support, without marks; exclude it from the backup if it can be had again."
+            "A database does not recreate itself, and losing one of its files breaks it. Move it to "
+                + "Library/Application Support, without marks; exclude it from the backup if it can be recreated."
         case .userContentMayBePurged:
-            "Only what can be made or downloaded again may be purgeable. Move it to Documents, and take marks and "
-                + "policies off it."
+            "Only data that can be recreated or downloaded again should be purgeable. Move it to Documents, and "
+                + "remove its marks and policies."
         case .protectionDenied:
-            "Use completeUntilFirstUserAuthentication for what is needed in the background, or wait for the unlock."
-        case .noPermission: "Give its owner the permission again (chmod u+rwX), and see what took it away."
+            "Use completeUntilFirstUserAuthentication for files needed in the background, or wait for the unlock."
+        case .noPermission: "Restore the owner's permission (chmod u+rwX), and find the code that removed it."
         case .purgedAgain:
-            "The app counts on them. If they cannot be made again at any time, move them to Library/Application "
+            "The app relies on them. If they cannot be recreated at any time, move them to Library/Application "
                 + "Support and exclude them from the backup."
         case .purgedTarget:
-            "They lead nowhere. Keep what they lead to where it is not purged, or make it again before it is used."
+            "The links are dangling. Keep their targets where they are not purged, or recreate the targets before use."
         case .flagLost:
             "An atomic save makes a new file without the flags of the old one: set them after each save, or set them "
                 + "on the folder."
         case .oldTemporary:
-            "tmp is purged first, and emptied by a reboot. Move to Library/Caches what can be made again, to "
-                + "Library/Application Support what cannot, and remove the rest."
-        case .purgeableInBackup: "What can be had again needs no backup: set isExcludedFromBackup on them, too."
+            "tmp is purged first, and emptied by a reboot. Move files that can be recreated to Library/Caches and "
+                + "others to Library/Application Support, or remove them."
+        case .purgeableInBackup: "Purgeable data needs no backup: set isExcludedFromBackup on them too."
         case .ineffectiveMark:
-            "Everything in tmp and Library/Caches may be purged. What must stay belongs in Library/Application Support."
+            "Everything here may be purged. Move files that must stay to Library/Application Support."
         case .largeCaches:
-            "Keep the cache small by yourself, or give its folders a limit: purgefs policy add DIR --limit SIZE."
+            "Trim the cache in the app, or give its folders a limit: purgefs policy add DIR --limit SIZE."
         case .protectionNone:
             "Their data can be read on a device that was never unlocked. Use completeUntilFirstUserAuthentication, "
                 + "unless they are needed before the first unlock."
-        case .policyWithoutLimit: "Only a reset removes anything from them. Give them an age or a limit."
+        case .policyWithoutLimit: "Only a reset removes their files. Give them an age or a limit."
         case .unusualName:
-            "Make names of plain characters, in one Unicode form, and keep what the user typed elsewhere."
+            "Use plain characters in one Unicode form for names, and store the user's own text elsewhere."
         case .userContentExcluded, .reusedCache, .largeBackup, .largeFile, .emptyFile, .redundantExclusion:
             audit?.advice ?? ""
         }

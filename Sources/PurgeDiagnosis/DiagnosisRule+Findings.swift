@@ -34,7 +34,7 @@ extension DiagnosisRule {
             found.append(
                 finding(
                     .emptyFile, entry, "emptied by a purge",
-                    advice: "A file of 0 bytes stands for one that was purged: fill it again before it is used."))
+                    advice: "A file of 0 bytes stands for a purged one: restore its content before use."))
         }
         if let target = entry.purgedTarget {
             found.append(finding(.purgedTarget, entry, "to \(target.path), purged \(target.time.iso8601)"))
@@ -47,7 +47,7 @@ extension DiagnosisRule {
     private static func ofPlace(_ entry: DiagnosedEntry, at now: Instant) -> [DiagnosisFinding] {
         var found: [DiagnosisFinding] = []
         if let reason = entry.reasonToGo {
-            let detail = "by \(reason.rightInWords)"
+            let detail = "because of \(reason.rightInWords)"
             if FileKind.isDatabase(entry.path) {
                 found.append(finding(.databaseMayBePurged, entry, detail))
             } else if FileKind.isUserContent(entry.path) {
@@ -80,8 +80,8 @@ extension DiagnosisRule {
             finding(
                 .protectionDenied, entry, detail,
                 advice: isBeforeUnlock
-                    ? "It was needed before the first unlock after a reboot: wait for that, or use class none for what "
-                        + "is needed earlier." : nil)
+                    ? "It was accessed before the first unlock after a reboot: wait for the unlock, or use class none "
+                        + "for files that are needed earlier." : nil)
         ]
     }
 
@@ -109,7 +109,7 @@ extension DiagnosisRule {
         let flags = entry.standing.flags
         var found: [DiagnosisFinding] = []
         if flags.protection == FileProtection.none, entry.standing.folderProtection != FileProtection.none {
-            found.append(finding(.protectionNone, entry, "for what is made in it"))
+            found.append(finding(.protectionNone, entry, "for new items in it"))
         }
         if !flags.policy.isEmpty, !flags.policy.isLimited { found.append(finding(.policyWithoutLimit, entry)) }
         return found

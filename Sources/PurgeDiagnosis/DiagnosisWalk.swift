@@ -61,7 +61,7 @@ struct DiagnosisWalk {
             .notDirectory, Errno(ELOOP)
         { return nil } catch .accessDenied {
             container.note(
-                "\(VisibleText.of(found.entry.path)): it may not be read, so what is in it was not looked at")
+                "\(VisibleText.of(found.entry.path)): it cannot be read, so its content was not checked")
             return nil
         } catch { throw container.failure(found.entry.path, error) }
         return try level(.init(descriptor: descriptor, path: found.path, standing: found.entry.standing))

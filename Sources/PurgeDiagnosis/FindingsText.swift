@@ -12,7 +12,7 @@ struct FindingsText {
     private static let width = 80
 
     var lines: [String] {
-        if findings.isEmpty { return ["Nothing to look at."] }
+        if findings.isEmpty { return ["No findings."] }
         return Array(groups.map(text).joined(separator: [""]))
     }
 

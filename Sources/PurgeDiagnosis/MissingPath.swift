@@ -52,10 +52,10 @@ struct MissingPath {
             guard found.count < Self.most, let last = each.entry.path.pathNames.last else { return }
             if last.lowercased() == form { found.append(VisibleText.of(each.entry.path)) }
         }
-        let gone = "If it was there before, `purgefs why PATH` says what has become of it."
+        let gone = "If it was there before, `purgefs why PATH` says what happened to it."
         guard !found.isEmpty else { return "Check the path. \(gone)" }
         return
-            "That name is in the container at \(found.joined(separator: ", ")): does the app ask for the right folder,\n"
-            + "  in the same letters? \(gone)"
+            "The container has that name at \(found.joined(separator: ", ")):\n  check the folder and the case of the "
+            + "path. \(gone)"
     }
 }

@@ -31,7 +31,7 @@ struct PathDiagnosisText {
         switch diagnosis.location.tier {
         case .temporary: "tmp: purged first, at any time, and emptied by a reboot; never backed up"
         case .caches: "Library/Caches: purged when the device needs room; never backed up"
-        case .persistent: "persistent: never purged for its place, as long as the app is installed"
+        case .persistent: "persistent: never purged because of its place while the app is installed"
         }
     }
 
@@ -44,7 +44,7 @@ struct PathDiagnosisText {
             what =
                 "folder of \(sum.bytes.inWords) in \(FindingsText.files(sum.files)) and \(sum.folders) "
                 + (sum.folders == 1 ? "folder" : "folders")
-        case .symbolicLink: what = "symbolic link; what it leads to is not looked at"
+        case .symbolicLink: what = "symbolic link; its target is not checked"
         case .special: what = "neither a file nor a folder nor a link"
         case .file:
             let charged = state.charged.map { ", takes \($0.inWords)" } ?? ""
@@ -67,23 +67,23 @@ struct PathDiagnosisText {
     private var purging: String {
         let name = isFolder ? "its files may" : "may"
         guard let reason = diagnosis.location.purgedBy else { return cannotGo + marks }
-        var text = "\(name) be purged, by \(reason.rightInWords)"
+        var text = "\(name) be purged because of \(reason.rightInWords)"
         if diagnosis.purging.leavesTombstone { text += "; purging empties it and leaves its name" }
-        if let group = diagnosis.purging.group { text += "; as one with all files in \(VisibleText.of(group))" }
+        if let group = diagnosis.purging.group { text += "; together with all files in \(VisibleText.of(group))" }
         return text + marks
     }
 
     private var cannotGo: String {
         if isFolder { return "its files may not be purged" }
         switch (diagnosis.kind, diagnosis.location.tier) {
-        case (.special, .temporary): return "may not be purged, as no pipe, socket or device may; a reboot removes it"
-        case (.special, _): return "may not be purged, as no pipe, socket or device may"
-        case (.symbolicLink, .temporary): return "takes no room, so only commands and reboots remove it"
-        case (.symbolicLink, .caches): return "takes no room, so only commands remove it"
-        case (.symbolicLink, .persistent) where isMarked: return "takes no room, so only commands remove it"
+        case (.special, .temporary): return "never purged, because it is a pipe, socket or device; a reboot removes it"
+        case (.special, _): return "never purged, because it is a pipe, socket or device"
+        case (.symbolicLink, .temporary): return "takes no space, so only commands and reboots remove it"
+        case (.symbolicLink, .caches): return "takes no space, so only commands remove it"
+        case (.symbolicLink, .persistent) where isMarked: return "takes no space, so only commands remove it"
         case (.symbolicLink, .persistent):
             return "may not be purged: it is neither in tmp nor in Library/Caches, and is not marked"
-        default: return diagnosis.location.names > 1 ? "may not be purged: it has several names" : "may not be purged"
+        default: return diagnosis.location.names > 1 ? "may not be purged: it is hard-linked" : "may not be purged"
         }
     }
 
@@ -101,8 +101,8 @@ struct PathDiagnosisText {
 
     private var policy: String? {
         guard let policy = diagnosis.purging.policy else { return nil }
-        let age = policy.purgeAfter.flatMap { $0 > 0 ? "files go after \(TimeSpan(seconds: $0).text)" : nil }
-        let limit = policy.sizeLimit.flatMap { $0 > .zero ? "the oldest go at \($0.inWords)" : nil }
+        let age = policy.purgeAfter.flatMap { $0 > 0 ? "files are purged after \(TimeSpan(seconds: $0).text)" : nil }
+        let limit = policy.sizeLimit.flatMap { $0 > .zero ? "the oldest are purged at \($0.inWords)" : nil }
         let parts = [age, limit].compactMap { $0 }
         let what = parts.isEmpty ? "no age and no limit" : parts.joined(separator: ", ")
         return "\(what), set on \(VisibleText.of(policy.path))"
@@ -116,13 +116,13 @@ struct PathDiagnosisText {
         case .caches: return "left out, because it is in Library/Caches" + redundant
         case .special: return "left out, because it is neither a file nor a folder nor a link"
         case .excluded:
-            guard let folder = backup.excludedBy else { return "left out by its own isExcludedFromBackup" }
-            return "left out by isExcludedFromBackup of \(VisibleText.of(folder))" + redundant
+            guard let folder = backup.excludedBy else { return "left out because of its own isExcludedFromBackup" }
+            return "left out because of isExcludedFromBackup of \(VisibleText.of(folder))" + redundant
         }
     }
 
     private var redundant: String {
-        diagnosis.backup.ownFlag == true ? "; its own isExcludedFromBackup changes nothing" : ""
+        diagnosis.backup.ownFlag == true ? "; its own isExcludedFromBackup has no effect" : ""
     }
 
     private var folder: String? {
@@ -147,7 +147,7 @@ struct PathDiagnosisText {
         let parts = [
             part(history.purges, "purged", history.lastPurge),
             part(history.refusedWrites, "a write refused", history.lastRefusal),
-            part(history.protectionDenied, "kept closed by its class", history.lastDenial),
+            part(history.protectionDenied, "access denied by its class", history.lastDenial),
         ].compactMap { $0 }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
@@ -159,30 +159,30 @@ extension PathDiagnosisText {
         guard let protection = diagnosis.protection else { return nil }
         let source = protection.isOwn ? "its own" : "the device's default"
         let name = "\(protection.class.rawValue) (\(source)): "
-        if isFolder { return name + "the class of what is made in it" }
+        if isFolder { return name + "the class of new items in it" }
         return name + meaning(protection.class) + ". " + now(protection)
     }
 
     private func meaning(_ kind: FileProtection) -> String {
         switch kind {
-        case .complete: "out of reach while the device is locked"
-        case .completeWhenUserInactive: "out of reach while the device is locked or not in use"
+        case .complete: "inaccessible while the device is locked"
+        case .completeWhenUserInactive: "inaccessible while the device is locked or not in use"
         case .completeUnlessOpen: "cannot be opened while the device is locked"
-        case .completeUntilFirstUserAuthentication: "out of reach from a reboot until the first unlock"
-        case .none: "always in reach"
+        case .completeUntilFirstUserAuthentication: "inaccessible from a reboot until the first unlock"
+        case .none: "always accessible"
         }
     }
 
     private func now(_ protection: PathDiagnosis.Protection) -> String {
         if protection.canBeOpened {
             let until = protection.state == .locking && !protection.class.admits(.open, in: .locked)
-            return "It can be opened now" + (until ? ", for the seconds until the device is locked" : "")
+            return "It can be opened now" + (until ? ", until the grace period ends" : "")
         }
         switch protection.state {
         case .beforeFirstUnlock:
             return "It cannot be opened now: wait for the first unlock after the reboot"
                 + (protection.class == .completeUntilFirstUserAuthentication
-                    ? "" : ", or use completeUntilFirstUserAuthentication, which needs no further one")
+                    ? "" : ", or use completeUntilFirstUserAuthentication, which needs no later unlock")
         default:
             return "It cannot be opened now: wait for the unlock, or use completeUntilFirstUserAuthentication"
         }

@@ -16,7 +16,7 @@ extension MountService {
         do throws(Errno) {
             try System.leaveLastWords(at: store.lastWordsPath, owner: System.status(store.directory.raw).st_uid)
         } catch {
-            note("purgefs: warning: if the daemon crashes, it will not be able to say why: \(error)")
+            note("purgefs: warning: a crash of the daemon would leave no last-words.txt: \(error)")
         }
     }
 
@@ -48,8 +48,8 @@ extension MountService {
     static func warnOfUnfinishedWork(_ volume: Volume, _ store: Store) {
         guard let work = volume.device.unfinished else { return }
         note(
-            "purgefs: warning: \(store.path): \(work.text) was interrupted and is not finished, since the mount is "
-                + "read-only\n  A mount without -o ro finishes it, and `purgefs check --repair` does.")
+            "purgefs: warning: \(store.path): \(work.text) was interrupted and stays unfinished, because the mount is "
+                + "read-only\n  To finish it, mount without -o ro, or run `purgefs check --repair`.")
     }
 
     /// Warns of miscounted references. References that the kernel still holds mean nothing: once it has begun to unmount, it

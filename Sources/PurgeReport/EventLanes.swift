@@ -13,7 +13,7 @@ struct EventLanes {
     }
 
     var html: [HTML] {
-        lane("purged", "Purged", "What was purged", words(history.purges, "purge"), marks(history.purges, "purged"))
+        lane("purged", "Purged", "Purges", words(history.purges, "purge"), marks(history.purges, "purged"))
             + lane(
                 "refused", "Refused", "Refused writes", words(history.refusals, "refused write"),
                 marks(history.refusals, "refused"))

@@ -55,7 +55,7 @@ package struct ReportFile {
         case S_IFLNK:
             throw CommandFailure(
                 what, path: path, "it is a symbolic link, which the \(kind) would replace",
-                advice: "Name the file that it leads to, or another.")
+                advice: "Name its target, or another file.")
         default:
             throw CommandFailure(
                 what, path: path, "it is not a plain file", advice: "Name a new file, or one that may be replaced."
@@ -67,7 +67,7 @@ package struct ReportFile {
         var folder = path
         while folder.utf8.last == UInt8(ascii: "/") { folder.removeLast() }
         return CommandFailure(
-            what, path: path, "it is the name of a directory, and the \(kind) is a file",
+            what, path: path, "it is a directory, and the \(kind) is a file",
             advice: "Name a file in it: \(VisibleText.of(folder))/\(kind == "report" ? "report.html" : "summary.json")")
     }
 

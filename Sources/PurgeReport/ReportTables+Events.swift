@@ -12,7 +12,7 @@ extension ReportTables {
 
     var purged: [HTML] {
         let newest = content.history.newestPurges
-        let title: HTMLText = "What was purged, and why"
+        let title: HTMLText = "Purges"
         guard newest.count > 0 else {
             return [
                 HTML.section(
@@ -26,10 +26,10 @@ extension ReportTables {
             ]
         }
         let table = ReportTable(
-            caption: newest.count > rows.count ? "The newest \(rows.count) of \(newest.count)" : "Each for itself",
+            caption: newest.count > rows.count ? "The newest \(rows.count) of \(newest.count)" : "All of them",
             columns: [
                 .text("When"), .text("Path"), .number("Freed"), .text("Reason"), .text("Trigger"),
-                .text("Brought on by"),
+                .text("Cause"),
             ], rows: rows)
         return [HTML.section("purged", title, [groups] + gap + [table.html])]
     }
@@ -70,8 +70,8 @@ extension ReportTables {
         }
         let table = ReportTable(
             caption: newest.count > rows.count
-                ? "The newest \(rows.count) of \(newest.count); of one file at most one a second"
-                : "Of one file at most one a second",
+                ? "The newest \(rows.count) of \(newest.count); at most one a second for each file"
+                : "At most one a second for each file",
             columns: [
                 .text("When"), .text("Path"), .number("Wanted"), .text("Tier"), .text("Why"), .text("Process"),
             ], rows: rows)
@@ -134,10 +134,10 @@ extension PurgeReason {
         case .temporary: "in tmp"
         case .caches: "in Library/Caches"
         case .purgeable: "marked purgeable"
-        case .policyAge: "over the age of its directory"
-        case .policySize: "its directory over its size"
+        case .policyAge: "over its directory's age limit"
+        case .policySize: "its directory was over its size limit"
         case .reboot: "in tmp at a reboot"
-        case .command: "taken by a command only"
+        case .command: "purged only by commands"
         }
     }
 }

@@ -14,9 +14,9 @@ struct ReportTables {
         let amounts: [(HTMLText, HTMLText, ByteCount)] = [
             ("total", "Size of the device", storage.total), ("used", "Used by this container", storage.used),
             ("others", "Used by others", storage.others),
-            ("othersPurgeable", "A part of that can be purged", storage.othersPurgeable),
+            ("othersPurgeable", "Purgeable part of others", storage.othersPurgeable),
             ("available", "Free", storage.available),
-            ("important", "Available for important writes, purging included", storage.important),
+            ("important", "Available for important writes, including purging", storage.important),
             ("opportunistic", "Available for opportunistic writes", storage.opportunistic),
             ("reclaimable", "Purging would free", storage.reclaimable),
             ("markedPurgeable", "Marked purgeable", status.marked.purgeable.bytes),
@@ -54,7 +54,7 @@ struct ReportTables {
         guard content.status != nil else { return [] }
         guard !content.largest.isEmpty else { return Self.nothing("largest", "Largest files", "There are none.") }
         let table = ReportTable(
-            caption: "By what they take up on the device, at most 20",
+            caption: "By size on the device; at most 20",
             columns: [
                 .text("Path"), .number("Size"), .text("Tier"), .text("Marked purgeable"), .text("In the backup"),
             ],
@@ -70,7 +70,7 @@ struct ReportTables {
 
     var findings: [HTML] {
         guard let findings = content.findings else { return [] }
-        guard !findings.isEmpty else { return Self.nothing("findings", "Findings", "Nothing to look at.") }
+        guard !findings.isEmpty else { return Self.nothing("findings", "Findings", "No findings.") }
         var titles: [String] = []
         for finding in findings where !titles.contains(finding.title) { titles.append(finding.title) }
         return [
@@ -109,7 +109,7 @@ struct ReportTables {
                     HTML(HTMLText($0.value, limit: 400)))
             })
         let policies = ReportTable(
-            caption: "Directories that are kept young and small",
+            caption: "Directory policies",
             columns: [.text("Directory"), .text("Age"), .number("Limit"), .number("Used"), .number("Files")],
             rows: content.policies.prefix(Self.mostPolicies).map { policy in
                 let limit = policy.sizeLimit ?? .zero

@@ -4,7 +4,7 @@ import PurgeSystem
 
 extension OptionSpec {
     fileprivate static let reportOutput = OptionSpec(
-        "output", .file, "the page, or - for standard output; a file of that name is replaced as a whole")
+        "output", .file, "the page to write, or - for standard output; an existing file is replaced")
 }
 
 extension Verb {
@@ -14,16 +14,15 @@ extension Verb {
             name: "report", summary: "write a page about the storage of a container",
             synopsis: "[TARGET] --output FILE.html",
             description: [
-                "Writes one page of HTML that needs nothing else: what the storage is taken up by, use and free space over "
-                    + "time with what was purged and refused, the largest files, findings, and settings. Its numbers are "
-                    + "those of `purgefs status` at that moment. It can be read on a phone and printed.",
-                HelpText.targetMeaning,
+                "Writes one self-contained HTML page: the use of the storage; use and free space over time, with "
+                    + "purges and refusals; the largest files; findings; and settings. Its numbers equal the output "
+                    + "of `purgefs status` at that moment. It can be read on a phone and printed."
             ],
             options: [OptionSpec.reportOutput], operands: 0...1, exitStatus: ExitStatus.plain,
             examples: ["purgefs report ./app --output ./report.html"]
         ) { (invocation) throws(CommandFailure) in
             guard let path = invocation.arguments.text(.reportOutput) else {
-                throw .usage("--output FILE is missing: where is the report to be written?")
+                throw .usage("--output FILE is missing: name the report to write")
             }
             let file = ReportFile(path: path)
             try file.check()

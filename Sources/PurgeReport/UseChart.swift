@@ -42,7 +42,7 @@ struct UseChart {
 
     private static func emptiness(_ isRecorded: Bool) -> HTMLText {
         isRecorded
-            ? "There are no curves: the journal has no samples of the past. They are taken while a container is mounted."
+            ? "There are no curves: the journal has no samples yet. A mount takes them."
             : "There are no curves: with journal.size=0 nothing is recorded."
     }
 

@@ -10,8 +10,8 @@ extension StoreError {
     /// Returns the error for `NewDirectory.unproven`.
     public static func unproven(_ what: String, path: String) -> StoreError {
         StoreError(
-            "\(what) cannot be made: nobody can tell whether the new directory is still under its name, because "
-                + "\(path.parentPath) lets another user exchange names, and its file system does not keep owners and modes",
+            "\(what) cannot be made safely: \(path.parentPath) lets another user exchange names, and its file system "
+                + "does not keep owners and modes",
             path: path, advice: "Name a place in a directory that only you can change.")
     }
 
@@ -28,7 +28,7 @@ extension StoreError {
         case ENAMETOOLONG, ELOOP, ENOTDIR, ENOENT:
             "Check the path."
         case EILSEQ:
-            "purgefs accepts only paths in UTF-8: rename the file or folder that is not (mv)."
+            "purgefs accepts only paths in UTF-8: rename the file or folder (mv)."
         case EIO:
             "The disk under the store reports errors: check it (dmesg), and copy the store elsewhere."
         default:

@@ -52,7 +52,7 @@ struct AskedPath {
         if try isElsewhere() {
             throw CommandFailure(
                 Self.what, path: text, "another file system is mounted over it",
-                advice: "What is there is not part of the container.")
+                advice: "Files of that file system are not part of the container.")
         }
     }
 }

@@ -10,11 +10,11 @@ struct PresentSentences {
     private var opening: String {
         let place = "in \(WhyWords.place(file.tier)) (tier \(file.tier.rawValue))"
         switch file.kind {
-        case .folder: return "It is a folder \(place). Purging takes files, and leaves folders."
+        case .folder: return "It is a folder \(place). Purging removes files and leaves folders."
         case .link: return "It is a symbolic link \(place)."
         case .special: return "It is a device, a pipe or a socket \(place)."
         case .file:
-            let cost = file.charged.map { ", for which \($0.inWords) are charged" } ?? ""
+            let cost = file.charged.map { ", charged as \($0.inWords)" } ?? ""
             return "It is a file of \(file.size.inWords) \(place)\(cost)."
         }
     }
@@ -37,7 +37,7 @@ struct PresentSentences {
     private var turn: String? {
         guard let turn = file.turn else { return nil }
         if turn.isForCommandsOnly {
-            return "Purging it would give nothing back, so only a command for its place, or for everything, takes it."
+            return "Purging it would free nothing, so only a command for its place or for everything purges it."
         }
         let before = turn.bytesBefore == .zero ? "nothing goes before it" : "\(turn.bytesBefore.inWords) go before it"
         let end = turn.tombstone == true ? "; it would be emptied and keep its name" : ""
@@ -51,14 +51,15 @@ struct PresentSentences {
         let background =
             turn.lowThreshold == .zero
             ? ""
-            : ", and purging in the background, which begins when less than \(turn.lowThreshold.inWords) are free, may "
-                + "take it before"
-        return " A write to a persistent place that needs more than \(beyond.inWords) takes it\(background)."
+            : ", and a background purge, which begins when less than \(turn.lowThreshold.inWords) are free, may purge "
+                + "it earlier"
+        return " A write to a persistent place that needs more than \(beyond.inWords) purges it\(background)."
     }
 
     private var refusal: String? {
         guard let refusal = file.refusal else { return nil }
         return
-            "No purge takes it now: \(RefusalText.reason(refusal.reason, users: refusal.users ?? [], leavesTombstone: false))."
+            "It cannot be purged now: "
+            + "\(RefusalText.reason(refusal.reason, users: refusal.users ?? [], leavesTombstone: false))."
     }
 }

@@ -21,17 +21,17 @@ struct PurgeSentences {
         switch event.reason.flatMap(PurgeReason.init(rawValue:)) {
         case .temporary where update != nil: "because an update of the app empties tmp"
         case .temporary where event.trigger == .policy:
-            "because nobody had used it for three days, and tmp is cleared of such files once a day"
+            "by the daily cleaning of tmp, because it had not been used for three days"
         case let reason? where event.trigger == .command && Self.places[reason] != nil:
-            "by a command that may take it because \(Self.places[reason] ?? "")"
+            "by a command, which may purge it because \(Self.places[reason] ?? "")"
         case .temporary: "because it was in tmp, which is purged first"
         case .caches: "because it was in Library/Caches, which is purged after tmp"
         case .purgeable: "because it, or a folder above it, was marked purgeable"
-        case .policyAge: "because it was over the age that its directory's policy allows"
-        case .policySize: "because its directory was over the size that its policy allows"
+        case .policyAge: "because it exceeded the age limit of its directory's policy"
+        case .policySize: "because its directory exceeded the size limit of its policy"
         case .reboot: "because the device was rebooted, which empties tmp"
         case .command: "because a command named it or its place"
-        case .others, nil: "by a rule that this version does not know"
+        case .others, nil: "by a rule unknown to this version"
         }
     }
 
@@ -47,17 +47,18 @@ struct PurgeSentences {
         case .importantWrite:
             let writer = WhyWords.capitalized(who ?? "a process")
             return
-                "\(writer) wrote to \(file ?? "a file in a persistent place"), and there was too little free space for that."
+                "\(writer) wrote to \(file ?? "a file in a persistent place"), and there was too little free "
+                + "space."
         case .pressure:
-            let writer = file.map { [who, "writing to \($0)"].compactMap { $0 }.joined(separator: ", ") }
-            let cause = writer ?? who.map { "a change of the device by \($0)" }
-            return "Free space had run low, and the system makes room in the background then"
-                + (cause.map { "; what brought that on was \($0)." } ?? ".")
+            let writer = file.map { "a write to \($0)" } ?? who.map { _ in "a change of the device" }
+            let cause = writer.map { " after \($0)\(WhyWords.by(event))" } ?? ""
+            return "Free space was low\(cause), so the system purged in the background."
         case .capacity:
             return
-                "The device's total, what others use, or its thresholds were changed\(WhyWords.by(event)), which left too little free space."
+                "The device's total, others or thresholds were changed\(WhyWords.by(event)), which left too little "
+                + "free space."
         case .command where update == nil: return who.map { "\(WhyWords.capitalized($0)) gave that command." }
-        case .command, .reboot: return who.map { "\(WhyWords.capitalized($0)) had asked for that." }
+        case .command, .reboot: return who.map { "\(WhyWords.capitalized($0)) had requested that." }
         case .policy, nil: return nil
         }
     }
@@ -82,7 +83,7 @@ struct PurgeSentences {
     var neighbours: [String] {
         guard !passedOver.isEmpty else { return [] }
         return WhyWords.wrapped(
-            "Passed over at that moment, though it came earlier in the order or was used less recently:")
+            "Skipped by that purge, although earlier in the order or used less recently:")
             + passedOver.flatMap { file in
                 WhyWords.wrapped(
                     "\(WhyWords.path(file.path)): \(reason(file))", indent: "  ", hanging: "    ")

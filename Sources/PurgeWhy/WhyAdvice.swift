@@ -11,11 +11,11 @@ enum WhyAdvice {
         case .flagLost: flagLost(report)
         case .removed: removed(report)
         case .moved:
-            report.isCertain == false ? [] : ["Look for it there, or change what renames it."]
+            report.isCertain == false ? [] : ["Look for it there, or change the program that renames it."]
         case .replaced:
             report.folder == nil
-                ? ["Nothing was purged: the program that renamed the other file has replaced this one."] : []
-        case .appDeleted: ["Only what is outside of the container, such as a backup or a server, outlives its app."]
+                ? ["It was not purged: the program that renamed the other file replaced this one."] : []
+        case .appDeleted: ["Only data outside of the container, such as a backup or a server, outlives the app."]
         case .tmpEmptied: [reboot]
         case .notRestored: notRestored
         case .refused: refused(report)
@@ -26,46 +26,51 @@ enum WhyAdvice {
     }
 
     private static let keep =
-        "Keep what cannot be made again in Library/Application Support or Documents. Large files that can be had again but "
-        + "must stay belong there too, excluded from the backup (purgefs mark --exclude-from-backup)."
+        "Keep files that cannot be recreated in Library/Application Support or Documents. Large files that can be "
+        + "recreated but must stay belong there too, excluded from the backup (purgefs mark --exclude-from-backup)."
     private static let reboot =
-        "tmp is only for what is needed at the moment: keep in Library/Caches what can be made again, and in "
-        + "Library/Application Support what cannot."
+        "Use tmp only for short-lived files: keep files that can be recreated in Library/Caches, and others in "
+        + "Library/Application Support."
     private static let notRestored = [
-        "Keep what must survive a restore in Documents or Library/Application Support, and do not exclude it from "
-            + "the backup."
+        "Keep files that must survive a restore in Documents or Library/Application Support, and do not exclude them "
+            + "from the backup."
     ]
 
     private static func purge(_ event: Event, _ report: WhyReport) -> [String] {
         if report.update != nil { return [reboot, keep] }
-        if event.trigger == .command { return ["No lack of space has taken it: look for what gave that command."] }
+        if event.trigger == .command {
+            return [
+                "The device was not short of space: find the program that gave the "
+                    + "command."
+            ]
+        }
         if report.moves != nil, Place.at(path: report.path.utf8).tier == .persistent, event.tier != .persistent {
             return [
-                "The place of a file decides what may happen to it: where it was before, no rule would have taken it, "
-                    + "unless it was marked purgeable."
+                "A file's place decides whether it is purgeable. At its earlier place, it would have been purged only "
+                    + "if it was marked purgeable."
             ]
         }
         switch event.reason.flatMap(PurgeReason.init(rawValue:)) {
-        case .temporary: return [reboot, "A file that is open is passed over."]
+        case .temporary: return [reboot, "Open files are skipped."]
         case .reboot: return [reboot]
         case .caches:
             return [
                 keep,
-                "Of the files in Library/Caches, those that were used last, and those that are marked "
-                    + "--purgeable=high, go last; a file that is open is passed over.",
+                "In Library/Caches, recently used files and files marked --purgeable=high are purged last; open files "
+                    + "are skipped.",
             ]
         case .purgeable:
             return [
-                "Remove the mark from the file, or from the folder that has it, if it must stay (purgefs mark "
-                    + "--not-purgeable); --purgeable=high makes it go last."
+                "If it must stay, remove the mark from the file or its folder (purgefs mark --not-purgeable). Files "
+                    + "marked --purgeable=high are purged last."
             ]
         case .policyAge:
             return [
-                "Give the directory a longer age (purgefs policy add DIR --after), or open the file now and then: that is a use."
+                "Give the directory a longer age: purgefs policy add DIR --after AGE."
             ]
         case .policySize:
-            return ["Give the directory a larger limit (purgefs policy add DIR --limit), or keep less in it."]
-        case .command, .others, nil: return ["No rule asked for it: look for the command that did."]
+            return ["Give the directory a larger limit (purgefs policy add DIR --limit SIZE), or keep less in it."]
+        case .command, .others, nil: return ["No rule caused this purge: find the program that gave the command."]
         }
     }
 
@@ -73,18 +78,18 @@ enum WhyAdvice {
         guard report.folder == nil else { return [] }
         let process = report.event?.process
         if process == "mv" {
-            return ["mv to another file system copies a file and removes it here: look for it where mv took it."]
+            return ["mv to another file system copies a file and removes the original: look for the copy."]
         }
-        return ["No rule of storage has taken it: look in that program for what deletes the file."]
+        return ["purgefs did not purge it: find out why that program deletes it."]
     }
 
     private static func flagLost(_ report: WhyReport) -> [String] {
         let flags = (report.lostFlags ?? []).map(\.flag)
         return [
-            "Set \(WhyWords.list(flags)) again after each atomic save, or write to the file in place, or set it on the "
+            "Set \(WhyWords.list(flags)) again after each atomic save, write to the file in place, or set it on the "
                 + "folder"
                 + (flags.contains(StorageAttribute.fileProtection.rawValue)
-                    ? "." : ", which acts on all that is in it.")
+                    ? "." : ", where it applies to everything below it.")
         ]
     }
 
@@ -99,21 +104,22 @@ enum WhyAdvice {
 
     private static func denied(_ report: WhyReport) -> [String] {
         [
-            "Make the file before the device is locked, or in a folder with another class: with completeUnlessOpen a "
-                + "file can be made while the device is locked, and with completeUntilFirstUserAuthentication it can be read too."
+            "Create the file before the device is locked, or in a folder with another class: completeUnlessOpen "
+                + "allows new files while the device is locked, and completeUntilFirstUserAuthentication also allows "
+                + "reading them."
         ]
     }
 
     private static func refused(_ report: WhyReport) -> [String] {
         var sentences = [
             report.event?.tier == .persistent
-                ? "Read volumeAvailableCapacityForImportantUsage before the write, and write to another name first, so that a "
-                    + "failure leaves the old file."
-                : "In tmp and Library/Caches, and of marked files, a write takes only what is free above the low threshold: "
-                    + "read volumeAvailableCapacityForOpportunisticUsage before it."
+                ? "Check volumeAvailableCapacityForImportantUsage before the write, and write to a temporary name "
+                    + "first, so that a failed write leaves the old file."
+                : "A write to tmp, to Library/Caches or to a marked file may use only the free space above the low "
+                    + "threshold: check volumeAvailableCapacityForOpportunisticUsage first."
         ]
         if let file = report.file, file.kind == .file, file.size == .zero {
-            sentences.append("The file is empty: a write that fails can leave such a file.")
+            sentences.append("A failed write can leave an empty file, as here.")
         }
         return sentences
     }

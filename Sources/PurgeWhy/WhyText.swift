@@ -16,7 +16,7 @@ struct WhyText {
     /// The failure to throw instead of printing `lines`, if nothing is known of the path.
     var failure: CommandFailure {
         CommandFailure(
-            "cannot say why", path: report.path, "nothing is known of it",
+            "cannot say why", path: report.path, "nothing is known about it",
             advice: WhyWords.wrapped((journal + report.advice).joined(separator: " "), indent: "  ")
                 .joined(separator: "\n").dropFirst(2).description)
     }
@@ -34,14 +34,14 @@ struct WhyText {
         case .flagLost: "it is there, but has lost \(WhyWords.list((report.lostFlags ?? []).map(\.flag)))."
         case .refused:
             report.file == nil
-                ? "it is not there, and the last write to it found no room."
+                ? "it does not exist, and the last write to it found no room."
                 : "it is there, but the last write to it found no room."
         case .purged: moved.map { "\($0) and purged there." } ?? "it was purged."
         case .removed: removal
         case .moved where report.isFollowed == false: "it was renamed more than \(report.moves?.count ?? 0) times."
         case .moved where report.isCertain == false:
             if report.isTaken == true {
-                "its folder was moved, and what has this name there now is newer."
+                "its folder was moved, and a newer item has this name there."
             } else {
                 isOfFolder ? "its folder was moved, and nothing in it has this name." : "it was moved, and is gone."
             }
@@ -52,9 +52,9 @@ struct WhyText {
         case .appDeleted: "\(went) when the app was deleted\(ifThere)."
         case .tmpEmptied: "\(went) when tmp was emptied\(ifThere)."
         case .notRestored: "it was not in the backup from which this container was restored."
-        case .denied: "it was never made: the device was locked."
-        case .unrecorded: "it is not there, and the journal does not say why."
-        case .unknown: "nothing is known of it."
+        case .denied: "it was never created: the device was locked."
+        case .unrecorded: "it does not exist, and the journal does not say why."
+        case .unknown: "nothing is known about it."
         }
     }
 
@@ -67,7 +67,10 @@ struct WhyText {
     private var moved: String? {
         report.place.map { "it was \(report.isCertain == false ? "probably " : "")moved to \(WhyWords.path($0))" }
     }
-    private var went: String { report.place.map { "it was moved to \(WhyWords.path($0)), and went" } ?? "it went" }
+    private var went: String {
+        report.place.map { "it was moved to \(WhyWords.path($0)), and was removed" } ?? "it "
+            + "was removed"
+    }
     private var ifThere: String { report.isCertain == false ? ", if it was there then" : "" }
 
     private var paragraphs: [[String]] {
@@ -88,7 +91,7 @@ extension WhyText {
         case .replaced:
             if let folder = report.folder { return moves + [emptied(folder, event)] }
             return moves + [replacement(event)]
-                + (report.place == nil ? ["What became of that one is not in the journal."] : unsure)
+                + (report.place == nil ? ["The journal does not say what became of the earlier file."] : unsure)
         case .moved: return moves + whereabouts
         case .appDeleted:
             return moves + [
@@ -97,12 +100,15 @@ extension WhyText {
         case .tmpEmptied:
             let cause = event.type == .app ? "The app was updated" : "The device was rebooted"
             return moves
-                + ["\(cause) \(WhyWords.when(event))\(WhyWords.by(event)), which empties tmp, folders too."] + unsure
+                + [
+                    "\(cause) \(WhyWords.when(event))\(WhyWords.by(event)), which empties tmp, including its "
+                        + "folders."
+                ] + unsure
         case .notRestored:
             return [
                 "This container was restored \(WhyWords.when(event)) (\(VisibleText.of(event.reason ?? ""))). "
-                    + "A backup has nothing of tmp and Library/Caches, nor what is excluded from it; what was before the "
-                    + "restore belongs to another life of the container."
+                    + "A backup omits tmp, Library/Caches and excluded items. Files from before the restore belong to "
+                    + "an earlier life of the container."
             ]
         case .flagLost, .denied, .refused, .present, .inaccessible, .emptied, .purged, .unknown: return []
         case .unrecorded: return [last(event)]
@@ -115,9 +121,9 @@ extension WhyText {
     /// Describes the destination of a moved file that may no longer be there.
     private var whereabouts: [String] {
         let place = WhyWords.path(report.place ?? "")
-        if report.isFollowed == false { return ["It was renamed again after that, which has not been followed."] }
+        if report.isFollowed == false { return ["It was renamed again after that; later renames were not followed."] }
         guard report.isCertain == false else { return [] }
-        if report.isTaken == true { return ["What is at \(place) now came there later."] + unsure }
+        if report.isTaken == true { return ["The item that is now at \(place) came there later."] + unsure }
         return isOfFolder
             ? ["There is nothing at \(place) now."] + unsure
             : ["There is nothing at \(place) now, and the journal does not say why."]
@@ -130,14 +136,14 @@ extension WhyText {
             event.type == .replaced
             ? replacement(event, place) : "\(place) was removed \(WhyWords.when(event))\(WhyWords.by(event))."
         return what
-            + " A folder must be empty for that, so what was in it had gone before, and the journal does not say how."
+            + " A folder must be empty for that, so its content was removed earlier; the journal does not say how."
     }
 
     private var unsure: [String] {
         guard report.isCertain == false, report.folder == nil else { return [] }
         return moved != nil && report.earlier != nil
-            ? ["It may have gone before: the journal, which does not record what is made, does not tell."]
-            : ["Whether it was there then is not in the journal, which does not record what is made."]
+            ? ["It may have been removed earlier: the journal does not record new files, so it cannot tell."]
+            : ["The journal does not record new files, so it cannot tell whether it was there then."]
     }
 
     private func held(_ event: Event) -> String {
@@ -173,7 +179,7 @@ extension WhyText {
 
     private func last(_ event: Event) -> String {
         let subject = event.path.map { $0.isPath(report.path) ? "it" : WhyWords.path($0) } ?? "it"
-        return "The last that the journal has of \(subject) is an event of type \(event.type.rawValue) "
+        return "The last event of \(subject) in the journal is of type \(event.type.rawValue), "
             + "\(WhyWords.when(event))\(WhyWords.by(event))" + (event.reason.map { " (\(WhyWords.path($0)))." } ?? ".")
     }
 }
@@ -199,8 +205,8 @@ extension WhyText {
         ]
         for lost in report.lostFlags ?? [] {
             sentences.append(
-                "The file that was there before had \(lost.flag)=\(WhyWords.path(lost.value)) of its own, and the new one "
-                    + "does not: a flag belongs to a file, and not to its name.")
+                "The earlier file had its own \(lost.flag)=\(WhyWords.path(lost.value)), and the new one does not: a "
+                    + "flag belongs to a file, not to its name.")
         }
         return sentences
     }
@@ -221,7 +227,7 @@ extension WhyText {
         let words = (event.reason ?? "").split(separator: " ").map { WhyWords.path(String($0)) }
         let details = words.count == 3 ? ": its class is \(words[1]), and the device was \(words[2])" : ""
         let call =
-            ["open": "open it", "create": "make it", "setClass": "change its class"][words.first ?? ""]
+            ["open": "open it", "create": "create it", "setClass": "change its class"][words.first ?? ""]
             ?? "use its data"
         let who = WhyWords.capitalized(WhyWords.process(event) ?? "a process")
         return ["\(who) could not \(call) \(WhyWords.when(event)) (EPERM)\(details)."]
@@ -235,8 +241,8 @@ extension WhyText {
             case .removed: "was deleted"
             case .renamed: "was renamed to \(WhyWords.path(event.to ?? ""))"
             case .replaced: "was replaced"
-            case .app: "went when the app was deleted, in another life of the container,"
-            default: "belonged to another life of the container, which ended"
+            case .app: "was removed when the app was deleted, in an earlier life of the container,"
+            default: "belonged to an earlier life of the container, which ended"
             }
         return [
             "An earlier file of this name \(what) \(WhyWords.when(event))\(WhyWords.by(event)) "
@@ -249,27 +255,27 @@ extension WhyText {
         let isOpen = report.isCertain == false || [.unknown, .unrecorded].contains(report.answer)
         if isOpen, !report.journal.isWhole, let time = report.journal.time {
             sentences.append(
-                "The journal goes back to \(WhyWords.moment(time)) only: older events have been removed from it.")
+                "The journal goes back only to \(WhyWords.moment(time)); older events were removed.")
         }
         if isOpen || report.journal.missingBefore ?? 0 > report.event?.seq ?? 0 { sentences += missing }
         if report.journal.isOff == true {
-            sentences.append("No events are recorded now (journal.size is 0), so something may be missing here.")
+            sentences.append("No events are recorded now (journal.size is 0), so this answer may be incomplete.")
         }
         if report.isExact == false {
-            sentences.append("Its name is not UTF-8, and other such names may be the same in the journal.")
+            sentences.append("Its name is not UTF-8; the journal cannot tell it from similar names.")
         }
         if report.answer == .unknown {
             sentences.append(
-                "It is not there, and the journal, which does not record what is made, has no event of it.")
+                "It does not exist, and the journal has no event of it. The journal does not record new files.")
         }
         if let nearest = report.nearest { sentences.append("Did you mean \(WhyWords.path(nearest))?") }
         return sentences
     }
 
     private var missing: [String] {
-        let counted = report.journal.missing.map { ["\($0) events that it could not be given"] } ?? []
+        let counted = report.journal.missing.map { ["\($0) events that were dropped"] } ?? []
         let lacks = counted + (report.journal.lacks ?? []).map { VisibleText.of($0) }
         return lacks.isEmpty
-            ? [] : ["Something may be missing here, since the journal lacks \(lacks.joined(separator: "; "))."]
+            ? [] : ["This answer may be incomplete: the journal lacks \(lacks.joined(separator: "; "))."]
     }
 }

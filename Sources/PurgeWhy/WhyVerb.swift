@@ -7,21 +7,21 @@ import PurgeSystem
 
 extension Verb {
     package static let why = Verb(
-        name: "why", summary: "say why a file is gone, or what may happen to it",
+        name: "why", summary: "explain why a file is gone, or when it may be purged",
         synopsis: "PATH [--json]",
         description: [
-            "Says in a few sentences what has happened to a file: whether it was purged, and then by which rule, at which "
-                + "pressure and for whose write; or deleted, moved or replaced, and by which program; or whether a write to it "
-                + "was refused, or it cannot be opened now. It also says what would have prevented that.",
-            "Of a file that is there it says whether a purge would take it, and how soon.",
-            "PATH may be gone, and the folders above it too. It is in a mount, or in the container/ of a store. A symbolic "
-                + "link means itself.",
+            "Explains what happened to a file: it was purged (by which rule, at which pressure, for whose write); it "
+                + "was deleted, moved or replaced (by which program); a write to it was refused; or it cannot be "
+                + "opened now. The answer also says how to prevent that.",
+            "For a file that is still there, it says whether a purge would take it, and how soon.",
+            "PATH is in a mount, or in the container/ of a store. It may be gone, and so may the folders above it. A "
+                + "symbolic link stands for itself.",
         ],
         options: [OptionSpec("json", "print one JSON object")],
         operands: 1...1, takesAnyBytes: true,
         exitStatus: [
             ExitStatus.line(ExitStatus.done),
-            ExitStatus.line(ExitStatus.failed, "nothing is known of PATH, or it could not be found out"),
+            ExitStatus.line(ExitStatus.failed, "failed, or nothing is known about PATH"),
             ExitStatus.line(ExitStatus.usage),
         ],
         examples: ["purgefs why ./app/Documents"]

@@ -152,7 +152,7 @@ extension Mounts {
                 #expect(outcome.status == 1)
                 #expect(outcome.errors.contains("standard output: the backup cannot be written: Broken pipe"))
                 #expect(
-                    outcome.errors.hasSuffix("  The program that reads it has ended. Nothing of the backup was kept.\n")
+                    outcome.errors.hasSuffix("  The program that reads it has ended. No part of the backup was kept.\n")
                 )
             }
         }

@@ -33,7 +33,7 @@ extension Mounts {
                 #expect(lines[1].reason == "its command ended with status 3")
                 #expect(lines[2].reason == "signal 9 ended its command")
                 #expect(lines[3].reason == "its command did not end in time (5s), and was killed")
-                #expect(lines[4].reason == "no command stands for it")
+                #expect(lines[4].reason == "no --hook names a command for it")
                 #expect(outcome.errors.contains("to output\n") && outcome.errors.contains("to errors\n"))
                 #expect(outcome.errors.contains("--hook 'A.none=COMMAND'"))
                 let killed = Files.text(pids).split(separator: "\n").compactMap { pid_t($0) }
@@ -73,7 +73,7 @@ extension Mounts {
                     "A=\(PurgefsBinary.path) unmount \(target) && mkdir \(target)/tmp && echo mine > \(target)/tmp/t")
                 #expect(Files.text("\(target)/tmp/t") == "mine\n", "\(outcome)")
                 #expect(outcome.status == 1 && outcome.errors.contains("task 2 failed: tmp: "), "\(outcome)")
-                #expect(outcome.errors.contains("cannot clean: \(target): it is not mounted any more\n"), "\(outcome)")
+                #expect(outcome.errors.contains("cannot clean: \(target): it is no longer mounted\n"), "\(outcome)")
                 try Program.run("rm", "-r", "\(target)/tmp").succeeded()
                 try mount.awaitEnd()
             }

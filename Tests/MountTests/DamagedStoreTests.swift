@@ -78,7 +78,7 @@ extension Mounts {
                 if !content.isEmpty {
                     mount.expectWarnings()
                     #expect(Files.text("\(mount.store)/journal.sqlite.damaged-1") == content)
-                    #expect(mount.log.contains("is now `journal.sqlite.damaged-1`, and a new one was begun"))
+                    #expect(mount.log.contains("is now `journal.sqlite.damaged-1`, and a new one was started"))
                 }
                 try mount.unmount()
                 let types = try StoreEvent.journal(of: mount.store).map(\.type)
@@ -104,7 +104,7 @@ extension Mounts {
                 file.close()
                 try mount.mount()
                 mount.expectWarnings()
-                #expect(mount.log.contains("is now `journal.sqlite.damaged-1`, and a new one was begun"))
+                #expect(mount.log.contains("is now `journal.sqlite.damaged-1`, and a new one was started"))
                 #expect(try mount.number("storage.used") == 102_400 + 8192)
                 try mount.write("1M", to: "storage.others")
                 try mount.unmount()
@@ -140,7 +140,7 @@ extension Mounts {
                 let journal = try StoreEvent.journal(of: mount.store)
                 #expect(journal.map(\.type) == ["mount", "removed", "dropped", "mount", "unmount", "mount", "unmount"])
                 #expect(
-                    journal[2].reason == "about one second of events: the last mount has not ended with an unmount")
+                    journal[2].reason == "about one second of events: the last mount did not end with an unmount")
             }
         }
 

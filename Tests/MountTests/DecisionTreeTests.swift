@@ -40,8 +40,8 @@ extension Mounts {
                 expect(
                     try said("why", mount, "tmp/data.json"), "tmp/data.json: it was purged.",
                     "because the device was rebooted, which empties tmp",
-                    "keep in Library/Caches what can be made again",
-                    "in Library/Application Support what cannot")
+                    "keep files that can be recreated in Library/Caches",
+                    "others in Library/Application Support")
             }
         }
 
@@ -56,7 +56,7 @@ extension Mounts {
                 expect(
                     try said("why", mount, "Library/Caches/feed"), "Library/Caches/feed: it was purged.",
                     "because it was in Library/Caches, which is purged after tmp", "ree space",
-                    "Keep what cannot be made again in Library/Application Support")
+                    "Keep files that cannot be recreated in Library/Application Support")
             }
         }
 
@@ -65,8 +65,8 @@ extension Mounts {
                 try mount.make("Documents/letter", size: 5000)
                 try mount.write("delete", to: "app.state")
                 expect(
-                    try said("why", mount, "Documents/letter"), "it went when the app was deleted",
-                    "Only what is outside of the container, such as a backup or a server, outlives its app.")
+                    try said("why", mount, "Documents/letter"), "it was removed when the app was deleted",
+                    "Only data outside of the container, such as a backup or a server, outlives the app.")
             }
         }
 
@@ -78,8 +78,8 @@ extension Mounts {
                 try mount.write("update", to: "app.state")
                 expect(
                     try said("why", mount, "tmp/photo"), "because an update of the app empties tmp",
-                    "Keep what cannot be made again in Library/Application Support or Documents")
-                expect(try said("why", mount, "Documents/letter"), "it is there.", "No purge takes it now")
+                    "Keep files that cannot be recreated in Library/Application Support or Documents")
+                expect(try said("why", mount, "Documents/letter"), "it is there.", "It cannot be purged now")
             }
         }
 
@@ -92,8 +92,9 @@ extension Mounts {
                 try PurgefsBinary.run("backup", "restore", backup, restored).succeeded()
                 expect(
                     try said("why", mount, "\(restored)/container/Documents/photo"),
-                    "it was not in the backup from which this container was restored", "nor what is excluded from it",
-                    "do not exclude it from the backup")
+                    "it was not in the backup from which this container was restored",
+                    "Library/Caches and excluded items",
+                    "do not exclude them from the backup")
             }
         }
 
@@ -115,7 +116,7 @@ extension Mounts {
                 try makeComplete(mount, "Documents/diary")
                 try mount.write("reboot", to: "device.state")
                 expect(
-                    try said("diagnose", mount, "Documents/diary"), "complete (its own): out of reach while the device",
+                    try said("diagnose", mount, "Documents/diary"), "complete (its own): inaccessible while the device",
                     "It cannot be opened now: wait for the first unlock",
                     "or use completeUntilFirstUserAuthentication")
             }
@@ -130,7 +131,7 @@ extension Mounts {
                 expect(
                     text, "names that other file systems or programs may not accept (3)",
                     "Documents/Report: 1 a colon or a backslash", "only in case or Unicode form",
-                    "Make names of plain characters")
+                    "Use plain characters in one Unicode form")
             }
         }
 
@@ -140,7 +141,7 @@ extension Mounts {
                 try Files.changeMode(mount.path("Documents/closed"), 0o200)
                 expect(
                     try said("diagnose", mount, "Documents/closed"),
-                    "error: files and folders that their own app may not",
+                    "error: files and folders that the app may not",
                     "chmod u+rwX")
             }
         }
@@ -151,7 +152,7 @@ extension Mounts {
                 try mount.make("Documents/album/IMG_0001.HEIC", size: 5000)
                 try Attributes.mark(mount.path("Documents/album"), "isExcludedFromBackup", "1")
                 expect(
-                    try said("diagnose", mount, "Documents/album"), "left out by its own isExcludedFromBackup",
+                    try said("diagnose", mount, "Documents/album"), "left out because of its own isExcludedFromBackup",
                     "error: user content that is not backed up (1)", "It is lost with the device. Include it")
             }
         }
@@ -161,7 +162,8 @@ extension Mounts {
                 try mount.make("Library/Caches/IMG_0001.HEIC", size: 5000)
                 expect(
                     try said("diagnose", mount, "Library/Caches/IMG_0001.HEIC"),
-                    "error: user content that may be purged (1)", "by its place, Library/Caches", "Move it to Documents"
+                    "error: user content that may be purged (1)", "because of its place, Library/Caches",
+                    "Move it to Documents"
                 )
             }
         }
@@ -176,7 +178,7 @@ extension Mounts {
                     "error: databases that may be purged (1)", "Move it to Library/Application Support")
                 expect(
                     try said("diagnose", mount, "tmp/draft"), "warning: files in tmp that are older than three days",
-                    "Move to Library/Caches what can be made again")
+                    "Move files that can be recreated to Library/Caches")
             }
         }
 
@@ -189,7 +191,7 @@ extension Mounts {
                 try mount.make("Library/Caches/feed", size: 5000)
                 expect(
                     try said("diagnose", mount, "Library/Caches/feed"),
-                    "warning: files that were purged and made again, more than once (1)", "purged 2 times",
+                    "warning: files that were purged and recreated more than once (1)", "purged 2 times",
                     "Library/Application Support and exclude them from the backup")
             }
         }
@@ -204,7 +206,7 @@ extension Mounts {
                     try said("diagnose", mount, "Documents/diary"),
                     "It cannot be opened now: wait for the unlock, or use completeUntilFirstUserAuthentication")
                 try mount.write("unlock", to: "device.state")
-                expect(try said("diagnose", mount, "Documents/diary"), "It can be opened now", "Nothing to look at.")
+                expect(try said("diagnose", mount, "Documents/diary"), "It can be opened now", "No findings.")
             }
         }
 
@@ -216,8 +218,8 @@ extension Mounts {
                 try mount.write("unlock", to: "device.state")
                 expect(
                     try said("diagnose", mount, "Documents/queue"),
-                    "error: files that were needed while their class kept them closed", "complete, refused once",
-                    "Use completeUntilFirstUserAuthentication for what is needed in the background")
+                    "error: files that were accessed while their class kept them closed", "complete, refused once",
+                    "Use completeUntilFirstUserAuthentication for files needed in the background")
                 try Attributes.mark(mount.path("Documents/queue"), "fileProtection", "none")
                 #expect(try !said("diagnose", mount, "Documents/queue").contains("error:"))
             }
@@ -230,10 +232,10 @@ extension Mounts {
                 #expect(try Files.size(mount.path("Documents/letter")) == 0)
                 expect(
                     try said("diagnose", mount, "Documents/letter"), "empty because the write to it was refused",
-                    "error: writes that were refused, and never done again (1)", "check what write returns")
+                    "error: failed writes that were never retried (1)", "check the result of each write")
                 try mount.write("0", to: "storage.others")
                 try mount.make("Documents/letter", size: 5000)
-                #expect(try said("diagnose", mount, "Documents/letter").contains("Nothing to look at."))
+                #expect(try said("diagnose", mount, "Documents/letter").contains("No findings."))
             }
         }
 
@@ -242,7 +244,7 @@ extension Mounts {
                 try mount.make("Library/Caches/Report.txt", size: 1)
                 expect(
                     try said("diagnose", mount, "Documents/report.txt"), "No such file or directory",
-                    "in the container at Library/Caches/Report.txt: does the app ask for the right folder",
+                    "The container has that name at Library/Caches/Report.txt: check the folder and the case",
                     "purgefs why PATH")
             }
         }
@@ -257,7 +259,7 @@ extension Mounts {
                 }
                 expect(
                     try said("diagnose", mount, ""), "warning: the backup is over 500 MB",
-                    "Exclude what can be downloaded",
+                    "Exclude data that can be downloaded",
                     "! warning: files over 10 MB in the backup (1) 162.1 MiB Documents/map.mbtiles If they can be "
                         + "downloaded again, exclude them or move them to Library/Caches.",
                     "Documents/film.mov User content belongs in Documents",
@@ -279,7 +281,7 @@ extension Mounts {
                     "warning: flags that were lost when the file was replaced",
                     "isExcludedFromBackup=1", "set them after each save")
                 try Attributes.mark(mount.path("Documents/map"), "isExcludedFromBackup", "1")
-                #expect(try said("diagnose", mount, "Documents/map").contains("Nothing to look at."))
+                #expect(try said("diagnose", mount, "Documents/map").contains("No findings."))
             }
         }
     }

@@ -58,8 +58,8 @@ extension Mounts {
         }
 
         private static let spoiled = [
-            "error databaseMayBePurged Library/Caches/app.sqlite by its place, Library/Caches",
-            "error userContentMayBePurged Documents/IMG_0001.HEIC by its mark, isPurgeable",
+            "error databaseMayBePurged Library/Caches/app.sqlite because of its place, Library/Caches",
+            "error userContentMayBePurged Documents/IMG_0001.HEIC because of its mark, isPurgeable",
             "warning flagLost Documents/saved isExcludedFromBackup=1",
             "warning oldTemporary tmp/old", "warning purgeableInBackup Documents/IMG_0001.HEIC",
             "warning ineffectiveMark Library/Caches/keep",
@@ -126,7 +126,8 @@ extension Mounts {
                 #expect(report.files == 0 && report.findings.isEmpty)
                 for name in ["link", "dangling"] {
                     let text = try PurgefsBinary.run("diagnose", mount.path("tmp/\(name)")).succeeded()
-                    #expect(text.hasPrefix("tmp/\(name)\n") && text.contains("symbolic link; what it leads to is not"))
+                    #expect(
+                        text.hasPrefix("tmp/\(name)\n") && text.contains("symbolic link; its target is not checked"))
                 }
                 let outcome = try PurgefsBinary.run("diagnose", mount.path("tmp/link/app.sqlite"))
                 #expect(outcome.status == 1 && outcome.errors.contains("it is not in a container"))
@@ -235,7 +236,7 @@ extension Mounts {
                 let report = try report("--all", mount.root)
                 #expect(report.files == 1 && report.bytes == 5000 && report.findings.isEmpty)
                 let text = try PurgefsBinary.run("diagnose", mount.path("Library/Caches/app.sqlite")).succeeded()
-                #expect(text.contains("may not be purged: it has several names") && text.contains("it has 2 names"))
+                #expect(text.contains("may not be purged: it is hard-linked") && text.contains("it has 2 names"))
             }
         }
 
@@ -299,10 +300,11 @@ extension Mounts {
                 let report = try JSONDecoder().decode(Report.self, from: Data(try outcome.succeeded().utf8))
                 #expect(
                     lines(report) == [
-                        "error databaseMayBePurged tmp/a.db by its place, tmp", "error noPermission Documents/closed",
+                        "error databaseMayBePurged tmp/a.db because of its place, tmp",
+                        "error noPermission Documents/closed",
                     ])
                 #expect(
-                    outcome.errors.contains("Documents/closed: it may not be read, so what is in it was not looked"))
+                    outcome.errors.contains("Documents/closed: it cannot be read, so its content was not checked"))
             }
         }
     }

@@ -39,7 +39,7 @@ extension Mounts {
             let outcome = try said("mkdir empty; \(command)")
             #expect(outcome.status == 1 && !outcome.errors.contains("or as root"), "\(outcome)")
             #expect(
-                outcome.errors.contains("user 65534") || outcome.errors.contains("container that is mounted"),
+                outcome.errors.contains("user 65534") || outcome.errors.contains("inside the container mounted"),
                 "\(outcome)")
         }
 
@@ -67,7 +67,7 @@ extension Mounts {
                     outcome.output.hasPrefix("status 1\nstatus 1\n") && !outcome.output.contains("new"), "\(outcome)")
                 let said = outcome.errors.split(separator: "\n").filter { $0.hasSuffix("is not UTF-8") }
                 #expect(said.count == 2, "\(outcome)")
-                #expect(outcome.errors.contains("rename the file or folder that is not"), "\(outcome)")
+                #expect(outcome.errors.contains("rename the file or folder (mv)"), "\(outcome)")
             }
         }
 
@@ -99,7 +99,7 @@ extension Mounts {
                 try PurgefsBinary.run("unmount", mount.root).succeeded()
                 try PurgefsBinary.run("mount", "--total", "64M", mount.store, mount.root).succeeded()
                 try Program.shell("mv \(mount.store) \(moved) && mv \(other) \(mount.store)", in: "/").succeeded()
-                let reason = "another store is there now than the one that is mounted at \(mount.root)"
+                let reason = "another store has replaced the one mounted at \(mount.root)"
                 for words in [
                     ["events", mount.root], ["why", mount.path("Documents")], ["diagnose", mount.root],
                     ["report", mount.root, "--output", "\(mount.scratch)/page"],

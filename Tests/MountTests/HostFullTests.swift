@@ -57,7 +57,7 @@ extension Mounts {
                 #expect(throws: Errno.ioError) { try mount.write("1M", to: "storage.others") }
                 #expect(try mount.number("storage.others") == 1 << 20)
                 let set = try PurgefsBinary.run("set", mount.root, "others=1M")
-                #expect(set.status == 1 && set.errors.contains("It is in force"), "\(set)")
+                #expect(set.status == 1 && set.errors.contains("The change is in force"), "\(set)")
                 let reboot = try PurgefsBinary.run("device", "reboot", mount.root)
                 #expect(reboot.status == 1 && reboot.errors.contains("Nothing was changed"), "\(reboot)")
                 #expect(try mount.status().device.boots == 1)

@@ -122,7 +122,7 @@ extension Mounts {
         }
 
         private static let oddRecords: [(value: String, what: String, used: Int64)] = [
-            ("nonsense", "is no list", 8192), ("s..", "names no sidecar of purgefs", 8192),
+            ("nonsense", "is not a list", 8192), ("s..", "does not name a sidecar of purgefs", 8192),
             ("s0", "is in a sidecar that is missing, extents/0", 40960),
         ]
         /// A file of ten blocks with data in two has a damaged record. It is charged, reported, and repaired on request.

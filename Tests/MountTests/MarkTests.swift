@@ -24,9 +24,8 @@ extension Mounts {
                 #expect(outcome.status == 1, "\(outcome)")
                 let name = option.hasSuffix("group") ? "purgeGroup" : "purgeTombstone"
                 #expect(
-                    outcome.errors == "purgefs: cannot mark: \(file): it is a file, and \(name) is set on folders, for "
-                        + "the files below them\n  Name the folder that it is in, or leave out \(option). Nothing was "
-                        + "set on the file.\n")
+                    outcome.errors == "purgefs: cannot mark: \(file): it is a file, and \(name) is only for folders\n "
+                        + " Name its folder, or leave out \(option). Nothing was set on the file.\n")
                 #expect(try Attributes.names(file).filter { $0.hasPrefix("user.purgefs.is") } == [])
                 #expect(try marks(mount).map(\.reason) == [])
             }

@@ -38,7 +38,9 @@ extension Mounts {
             ]
             try withContainer { place in
                 let before = try Files.tree("\(place)/outer/container")
-                for (stores, word) in [(inContainer, "container that is mounted"), (inStore, "in another store")] {
+                for (stores, word) in [
+                    (inContainer, "inside the container mounted"), (inStore, "inside another store"),
+                ] {
                     for store in stores {
                         try refused(["mount", store, "free"], word, in: place)
                         try refused(["run", "--store", store, "--", "true"], word, status: 125, in: place)
@@ -46,7 +48,7 @@ extension Mounts {
                     }
                 }
                 for (point, word) in points {
-                    try refused(["mount", "new", point], "mount point lies in", word, in: place)
+                    try refused(["mount", "new", point], "mount point is inside", word, in: place)
                 }
                 #expect(!Files.exists("\(place)/new"))
                 let after = try Files.tree("\(place)/outer/container")
@@ -63,11 +65,11 @@ extension Mounts {
                 let before = try Files.tree("\(place)/other")
                 for file in files {
                     try refused(
-                        ["run", "--store", "other", option, "other/\(file)", "--", "true"], "lies in a store",
+                        ["run", "--store", "other", option, "other/\(file)", "--", "true"], "is inside a store",
                         status: 125, in: place)
                 }
                 try refused(
-                    ["run", option, "whole/device.json", "--", "true"], "lies in a store", status: 125, in: place)
+                    ["run", option, "whole/device.json", "--", "true"], "is inside a store", status: 125, in: place)
                 #expect(try Files.tree("\(place)/other") == before)
                 try PurgefsBinary.run("run", "--quiet", "--events", "app/tmp/e", "--", "true", in: place).succeeded()
                 #expect(Files.text("\(place)/app/tmp/e").contains("unmount"))

@@ -155,7 +155,7 @@ extension Mounts {
                 let outcome = try PurgefsBinary.run("mount", "--protection", "complete", mount.store, mount.root)
                 #expect(
                     outcome.status == 1
-                        && outcome.errors.hasSuffix("The default class is as it was; 2 files have it stored now.\n"),
+                        && outcome.errors.hasSuffix("The default class is unchanged; 2 files have it stored now.\n"),
                     "\(outcome)")
             }
         }

@@ -58,12 +58,12 @@ extension Mounts {
                     purgeable      2.0 MiB  Documents/album/one
                     command            0 B  tmp/empty
                     would purge 8 files, 11.3 MiB (5.0 MiB of it from others)
-                      others         5.0 MiB  what the system and other apps can give back
+                      others         5.0 MiB  purgeable space of the system and other apps
                       temporary    300.0 KiB  1 file in tmp
                       policySize     2.0 MiB  2 files over the size limit of a folder's policy
                       caches         1.0 MiB  2 files in Library/Caches
-                      purgeable      3.0 MiB  2 files marked purgeable, or in a folder that is
-                      command            0 B  1 file without data, which only a command takes
+                      purgeable      3.0 MiB  2 files marked purgeable, or in a marked folder
+                      command            0 B  1 file without data, which only commands purge
                     """
                 try check(mount, ["", "--all"], expected, used)
                 #expect(try Files.names(in: mount.path("Documents/feed")).count == 3, "nothing is purged")
@@ -79,7 +79,7 @@ extension Mounts {
                     others         5.0 MiB  (the system and other apps)
                     temporary    300.0 KiB  tmp/a
                     would purge 1 file, 5.2 MiB (5.0 MiB of it from others)
-                      others         5.0 MiB  what the system and other apps can give back
+                      others         5.0 MiB  purgeable space of the system and other apps
                       temporary    300.0 KiB  1 file in tmp
                     """, used)
                 try check(
@@ -87,10 +87,10 @@ extension Mounts {
                     """
                     others         1.0 MiB  (the system and other apps)
                     would purge 0 files, 1.0 MiB (all of it from others)
-                      others         1.0 MiB  what the system and other apps can give back
+                      others         1.0 MiB  purgeable space of the system and other apps
                     """)
                 let short = try plan([mount.root, "--bytes", "1G"])
-                #expect(short.status == 1 && short.errors.contains("less would be freed than asked for"), "\(short)")
+                #expect(short.status == 1 && short.errors.contains("less would be freed than requested"), "\(short)")
                 #expect(short.output.contains("\nwould purge 7 files, 11.3 MiB (5.0 MiB of it from others)\n"))
             }
         }
@@ -105,12 +105,12 @@ extension Mounts {
                     command            0 B  tmp/empty
                     would purge 2 files, 300.0 KiB
                       temporary    300.0 KiB  1 file in tmp
-                      command            0 B  1 file without data, which only a command takes
+                      command            0 B  1 file without data, which only commands purge
                     """, used)
                 let album = """
                     purgeable      2.0 MiB  Documents/album/one
                     would purge 1 file, 2.0 MiB
-                      purgeable      2.0 MiB  1 file marked purgeable, or in a folder that is
+                      purgeable      2.0 MiB  1 file marked purgeable, or in a marked folder
                     """
                 try check(mount, ["@/Documents", "--path", "album/*"], album)
                 try check(mount, ["@/Documents/album"], album)
@@ -125,21 +125,20 @@ extension Mounts {
         @Test func nothing() throws {
             try withMount { mount in
                 let expected = """
-                    would purge 0 files, 0 B (nothing here may go now: what is open, has several
-                      names, or is persistent and not marked stays)
+                    would purge 0 files, 0 B (nothing here is purgeable now: open and hard-linked
+                      files, and unmarked persistent files, are skipped)
                     """
                 for words in [["--all"], ["--tier", "caches"]] {
                     try check(mount, [""] + words, expected)
                     #expect(try plan([mount.root, "--json"] + words).output == "")
                 }
                 try check(
-                    mount, ["", "--bytes", "0"], "would purge 0 files, 0 B (0 B are asked for, so nothing needs to go)")
+                    mount, ["", "--bytes", "0"], "would purge 0 files, 0 B (0 B were asked for)")
                 #expect(try plan([mount.root, "--json", "--bytes", "0"]).output == "")
                 try check(
                     mount, ["@/tmp"],
                     """
-                    would purge 0 files, 0 B (there is nothing to purge in what was named; folders
-                      stay)
+                    would purge 0 files, 0 B (the named paths have no files to purge; folders stay)
                     """)
             }
         }

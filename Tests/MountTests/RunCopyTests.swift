@@ -155,7 +155,7 @@ extension Mounts {
                 #expect(
                     outcome.errors == """
                         purgefs: cannot fill the container: seed/f: it cannot be read: Permission denied
-                          Run this as the user who owns it, and may read it (chmod u+rX), or as root.
+                          Make it readable for its owner (chmod u+rX) and run this as that user, or as root.
 
                         """, "\(outcome)")
             }

@@ -33,7 +33,7 @@ extension Mounts {
             let (command, mounts) = Self.covers[index]
             let (outcome, summary) = try run("cd /; echo x > $HOME/Documents/x; \(command) && exit 7")
             #expect(outcome.status == 7 && outcome.output == "0\n", "\(outcome)")
-            #expect(outcome.errors.contains("COMMAND has mounted something over the place of the container"))
+            #expect(outcome.errors.contains("COMMAND mounted a file system over the container"))
             let listed = outcome.errors.components(separatedBy: "\n  a mount of type ").dropFirst()
             #expect(listed.count == mounts.count && zip(listed, mounts).allSatisfy { $0.hasPrefix($1) }, "\(outcome)")
             #expect(outcome.errors.contains("refused; used 4.0 KiB"), "\(outcome)")

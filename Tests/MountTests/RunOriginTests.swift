@@ -225,11 +225,14 @@ extension Mounts {
                     (["--seed", "nowhere"], 125, "nowhere: the directory cannot be read"),
                     (["--copy-of", "plain"], 125, "there is no store here"),
                     (["--seed", "plain", "--store", "kept"], 125, "the directory is not empty"),
-                    (["--seed", "plain", "--copy-of", "plain"], 64, "one of them is enough"),
-                    (["--seed", ".", "--store", "plain/new"], 125, "the new store would be in what is copied"),
-                    (["--seed", "reserved"], 125, "it is that of the control files"),
-                    (["--seed", "odd"], 125, "no app can set like that"),
-                    (["--seed", "odd", "--store", "new"], 125, "no app can set like that"),
+                    (["--seed", "plain", "--copy-of", "plain"], 64, "exclude each other"),
+                    (
+                        ["--seed", ".", "--store", "plain/new"], 125,
+                        "the new store would be inside the copied directory"
+                    ),
+                    (["--seed", "reserved"], 125, "it is reserved for the control files"),
+                    (["--seed", "odd"], 125, "It has an invalid attribute of purgefs"),
+                    (["--seed", "odd", "--store", "new"], 125, "It has an invalid attribute of purgefs"),
                 ] {
                     let outcome = try Program.run([PurgefsBinary.path, "run"] + words + ["--", "true"], in: place)
                     #expect(outcome.status == status && outcome.errors.contains(message), "\(words): \(outcome)")
@@ -258,7 +261,7 @@ extension Mounts {
                     outcome.output == String(repeating: "125 here seed\n", count: 3)
                         + "0 Documents Library tmp x\n1\n", "\(outcome)")
                 let refusals = outcome.errors.components(
-                    separatedBy: "is the current directory, and the store would take its place")
+                    separatedBy: "is the current directory, which the store would replace")
                 #expect(refusals.count == 5, "\(outcome)")
             }
         }
@@ -283,7 +286,7 @@ extension Mounts {
                     separatedBy: "its owner or group is not mapped into this user namespace")
                 #expect(parts.count == 4, "\(outcome)")
                 #expect(parts.dropLast().allSatisfy { !$0.contains("extended attribute") }, "\(outcome)")
-                #expect(parts.last?.contains("It has an extended attribute that no app can set") == true, "\(outcome)")
+                #expect(parts.last?.contains("It has an invalid attribute of purgefs") == true, "\(outcome)")
             }
         }
 
@@ -299,7 +302,7 @@ extension Mounts {
                 let outcome = try Program.run(["unshare", "-m", "sh", "-c", script], in: scratch.path)
                 // Without --store, the run takes another directory for temporary files.
                 #expect(outcome.output == "125\n0\n", "\(outcome)")
-                #expect(outcome.errors.contains("the new store would be in what is copied"))
+                #expect(outcome.errors.contains("the new store would be inside the copied directory"))
             }
         }
 

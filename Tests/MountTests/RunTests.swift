@@ -168,8 +168,8 @@ extension Mounts {
                 #expect(lines.count > 100 && all.count > 1000)
                 let read = lines.map { String(decoding: $0, as: UTF8.self) }
                 #expect(read == all.prefix(lines.count).map { String($0) })
-                let said = "the events are incomplete: \(pipe): its reader has stopped reading"
-                let missing = "the last \(all.count - lines.count) of them are not in it\n"
+                let said = "the events are incomplete: \(pipe): the reader stopped reading"
+                let missing = "the last \(all.count - lines.count) events are missing\n"
                 #expect(end.errors.contains("\(said); \(missing)"), "\(end.errors)")
             }
         }

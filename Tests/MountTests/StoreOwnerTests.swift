@@ -69,7 +69,7 @@ extension Mounts {
                     #expect(outcome.status == 1)
                     #expect(
                         outcome.errors == "purgefs: no container: store: Permission denied\n"
-                            + "  If it is a store, it is its owner's alone: run this as root.\n")
+                            + "  Only its owner may use a store: run this as root.\n")
                 }
             }
         }

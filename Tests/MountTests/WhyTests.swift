@@ -285,8 +285,8 @@ extension Mounts {
                 try set("journal.size=64M")
                 let answer = try why(mount.path("Documents/a"))
                 #expect(answer.journal.isOff == nil)
-                #expect(answer.journal.lacks == ["events of the time in which none were recorded (journal.size was 0)"])
-                #expect(try self.text(mount.path("Documents/a")).contains("Something may be missing here"))
+                #expect(answer.journal.lacks == ["events from the time when none were recorded (journal.size was 0)"])
+                #expect(try self.text(mount.path("Documents/a")).contains("This answer may be incomplete"))
             }
         }
 

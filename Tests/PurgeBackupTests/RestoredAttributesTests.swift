@@ -38,7 +38,7 @@ struct RestoredAttributesTests {
     @Test(arguments: [EINVAL, ERANGE]) func noAttributeOfAnApp(code: Int32) throws {
         let result = try restore("user.note", failingWith: code)
         let error = try #require(throws: StoreError.self) { try result.get() }
-        #expect(error.what.contains("a has the attribute user.note, which no app can set like that"))
+        #expect(error.what.contains("a has an invalid value of the attribute user.note"))
     }
 
     @Test(arguments: [EPERM, EACCES, EOPNOTSUPP]) func refused(code: Int32) throws {

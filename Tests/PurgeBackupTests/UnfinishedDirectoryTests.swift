@@ -82,7 +82,7 @@ struct UnfinishedDirectoryTests {
             if isFolder { try Files.makeDirectory(place) }
             try Files.write("x", to: isFolder ? "\(place)/x" : place)
             let error = #expect(throws: StoreError.self) { try unfinished.publish("the store") }
-            #expect(error?.what == "something else has been put there meanwhile")
+            #expect(error?.what == "another process created something there meanwhile")
             unfinished.discard()
             let names = try Files.names(in: container.path)
             #expect(names == ["place"])

@@ -74,10 +74,10 @@ struct CleaningListTests {
 
     private static let faults: [(content: String, what: String)] = [
         ("<array/>", "there are no tasks in it"), ("<dict/>", "there are no tasks in it"),
-        ("<string>tmp</string>", "it is a string, and should be an array of tasks"),
-        ("<true/>", "it is a boolean, and should be an array of tasks"),
-        ("<array><string>tmp</string></array>", "task 1 is a string, and should be a dictionary"),
-        ("<dict><key>a</key><integer>1</integer></dict>", "'a' is a number, and should be a dictionary"),
+        ("<string>tmp</string>", "it is a string instead of an array of tasks"),
+        ("<true/>", "it is a boolean instead of an array of tasks"),
+        ("<array><string>tmp</string></array>", "task 1 is a string instead of a dictionary"),
+        ("<dict><key>a</key><integer>1</integer></dict>", "'a' is a number instead of a dictionary"),
         ("<array><dict/></array>", "task 1: it has neither a Path nor a Class"),
         (
             "<array><dict><key>Path</key><string>a</string><key>Entires</key><array><string>b</string></array></dict></array>",
@@ -90,7 +90,7 @@ struct CleaningListTests {
         ),
         (
             "<array><dict><key>Path</key><string>a</string><key>Entries</key><string>b</string></dict></array>",
-            "task 1: Entries is a string, and should be an array of strings"
+            "task 1: Entries is a string instead of an array of strings"
         ),
         (
             "<array><dict><key>Path</key><string>a</string><key>Entries</key><array/></dict></array>",
@@ -98,7 +98,7 @@ struct CleaningListTests {
         ),
         (
             "<array><dict><key>Path</key><string>a</string><key>Entries</key><array><true/></array></dict></array>",
-            "task 1: Entries: number 1 is a boolean, and should be a string"
+            "task 1: Entries: number 1 is a boolean instead of a string"
         ),
         (
             "<array><dict><key>Entries</key><array><string>b</string></array></dict></array>",
@@ -205,7 +205,7 @@ struct CleaningFailureTests {
     @Test(arguments: [Errno.accessDenied, .notPermitted]) func whoMay(error: Errno) {
         let failure = CleaningOutcome.Failure(error, at: [Array("a".utf8CString), Array("b".utf8CString)])
         #expect(failure.reason == "a/b: \(error)")
-        #expect(failure.advice.hasPrefix(geteuid() == 0 ? "Not even root" : "Open up the folder"))
+        #expect(failure.advice.hasPrefix(geteuid() == 0 ? "Not even root" : "Make its folder accessible"))
     }
 }
 

@@ -52,7 +52,8 @@ struct UsageTests {
                 #expect(session.status == 64)
                 #expect(
                     session.messages.hasPrefix(
-                        "purgefs: run: --report and --events name the same file, \(file): the report would replace"))
+                        "purgefs: run: --report and --events name the same file, \(file): the report would overwrite it"
+                    ))
             }
             check()
             #expect(!Files.exists(file))

@@ -77,26 +77,26 @@ struct DiagnosisTests {
         Case(entry("Library/Caches/Cache.db")), Case(entry("Library/Caches/thumbnail.jpg")),
         Case(
             entry("Library/Caches/app.sqlite"),
-            "error databaseMayBePurged Library/Caches/app.sqlite by its place, Library/Caches"),
+            "error databaseMayBePurged Library/Caches/app.sqlite because of its place, Library/Caches"),
         Case(entry("Library/Caches/app.sqlite-wal")),
         Case(entry("Library/Caches/com.apple.nsurlsessiond/x.sqlite")),
         Case(entry("Library/Caches/app/com.apple.metal/x.db")),
         Case(
             entry("Library/Caches/com.apple.db"),
-            "error databaseMayBePurged Library/Caches/com.apple.db by its place, Library/Caches"),
-        Case(entry("tmp/com.apple.x/x.db"), "error databaseMayBePurged tmp/com.apple.x/x.db by its place, tmp"),
-        Case(entry("tmp/x.DB"), "error databaseMayBePurged tmp/x.DB by its place, tmp"),
+            "error databaseMayBePurged Library/Caches/com.apple.db because of its place, Library/Caches"),
+        Case(entry("tmp/com.apple.x/x.db"), "error databaseMayBePurged tmp/com.apple.x/x.db because of its place, tmp"),
+        Case(entry("tmp/x.DB"), "error databaseMayBePurged tmp/x.DB because of its place, tmp"),
         Case(
             entry("Library/Caches/IMG_0042.jpg"),
-            "error userContentMayBePurged Library/Caches/IMG_0042.jpg by its place, Library/Caches"),
+            "error userContentMayBePurged Library/Caches/IMG_0042.jpg because of its place, Library/Caches"),
         Case(entry("Library/Caches/img_logo.jpg")), Case(entry("tmp/server.key")), Case(entry("tmp/frame.raw")),
         Case(
             entry("Documents/a.pdf", ["Documents": ["isPurgeable=low", "isExcludedFromBackup=1"]]),
-            "error userContentMayBePurged Documents/a.pdf by its mark, isPurgeable",
+            "error userContentMayBePurged Documents/a.pdf because of its mark, isPurgeable",
             "error userContentExcluded Documents/a.pdf"),
         Case(
             entry("Documents/feed/a.txt", ["Documents/feed": ["purgeAfter=3d"]]),
-            "error userContentMayBePurged Documents/feed/a.txt by the policy of its folder"),
+            "error userContentMayBePurged Documents/feed/a.txt because of the policy of its folder"),
         Case(entry("Documents/feed/a.txt", ["Documents/feed": ["purgeAfter=0"]])),
         Case(
             entry("Library/x.db", ["Library": ["isPurgeable=high"], "Library/x.db": ["isPurgeable=0"]])),
@@ -172,7 +172,7 @@ struct DiagnosisTests {
                 "Documents/d/a", ["Documents/d": ["fileProtection=none"], "Documents/d/a": ["fileProtection=none"]])),
         Case(
             entry("Documents/d", ["Documents/d": ["fileProtection=none"]], kind: .folder),
-            "note protectionNone Documents/d for what is made in it"),
+            "note protectionNone Documents/d for new items in it"),
     ]
 
     private static let lost = event(.flagLost, reason: "isExcludedFromBackup=1")

@@ -21,31 +21,32 @@ struct DiagnosisTextTests {
         ).lines
     }
 
-    @Test func nothing() { #expect(Self.lines([]) == ["Nothing to look at."]) }
+    @Test func nothing() { #expect(Self.lines([]) == ["No findings."]) }
 
     @Test func groups() {
         let long = "Library/Caches/" + String(repeating: "deep/", count: 20) + "end.db"
         let findings = [
-            Self.finding(.databaseMayBePurged, long, 5 << 20, "by its place, Library/Caches"),
-            Self.finding(.databaseMayBePurged, "tmp/a\u{1B}.db", 100, "by its place, tmp"),
+            Self.finding(.databaseMayBePurged, long, 5 << 20, "because of its place, Library/Caches"),
+            Self.finding(.databaseMayBePurged, "tmp/a\u{1B}.db", 100, "because of its place, tmp"),
             Self.finding(.noPermission, "Documents", nil), Self.finding(.largeBackup, nil, 1 << 30),
         ]
         #expect(
             Self.lines(findings) == [
                 "! error: databases that may be purged (2)",
                 "       5.0 MiB  ...deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/end.db",
-                "                    by its place, Library/Caches",
-                "         100 B  tmp/a\\u{1b}.db  by its place, tmp",
-                "  A database is not made again by itself, and it breaks when one of its files",
-                "  goes. Move it to Library/Application Support, without marks; exclude it from",
-                "  the backup if it can be had again.",
+                "                    because of its place, Library/Caches",
+                "         100 B  tmp/a\\u{1b}.db  because of its place, tmp",
+                "  A database does not recreate itself, and losing one of its files breaks it.",
+                "  Move it to Library/Application Support, without marks; exclude it from the",
+                "  backup if it can be recreated.",
                 "",
-                "! error: files and folders that their own app may not read (1)",
+                "! error: files and folders that the app may not read (1)",
                 "    Documents",
-                "  Give its owner the permission again (chmod u+rwX), and see what took it away.",
+                "  Restore the owner's permission (chmod u+rwX), and find the code that removed",
+                "  it.",
                 "",
                 "! warning: the backup is over 500 MB",
-                "  Exclude what can be downloaded again, or keep it in Library/Caches.",
+                "  Exclude data that can be downloaded again, or keep it in Library/Caches.",
             ])
     }
 
@@ -122,18 +123,18 @@ struct DiagnosisTextTests {
         #expect(
             Self.text(Self.plain) == """
                 Documents/a\\u{a}b
-                  place       persistent: never purged for its place, as long as the app is
+                  place       persistent: never purged because of its place while the app is
                               installed
                   state       file of 5 B, takes 4.0 KiB; changed 2026-11-23T04:20:11.000Z
                   purging     may not be purged
-                  protection  complete (its own): out of reach while the device is locked. It
+                  protection  complete (its own): inaccessible while the device is locked. It
                               cannot be opened now: wait for the unlock, or use
                               completeUntilFirstUserAuthentication
                   backup      in the backup
                   folder      Documents: 0 B in 0 files
                   device      pressure normal: 60.0 GiB of 64.0 GiB free; low below 6.0 GiB
 
-                Nothing to look at.
+                No findings.
                 """)
     }
 
@@ -169,16 +170,16 @@ struct DiagnosisTextTests {
                   place       Library/Caches: purged when the device needs room; never backed up
                   state       file of 0 B: emptied by a purge; changed 2026-11-23T04:20:11.000Z,
                               last used 2026-11-22T04:20:11.000Z
-                  purging     may be purged, by its place, Library/Caches; purging empties it
-                              and leaves its name; as one with all files in Library/Caches/feed;
-                              isPurgeable is high, set on Library
-                  policy      files go after 3d, the oldest go at 10.0 MiB, set on
-                              Library/Caches/feed
-                  protection  completeUntilFirstUserAuthentication (the device's default): out
-                              of reach from a reboot until the first unlock. It cannot be opened
-                              now: wait for the first unlock after the reboot
+                  purging     may be purged because of its place, Library/Caches; purging
+                              empties it and leaves its name; together with all files in
+                              Library/Caches/feed; isPurgeable is high, set on Library
+                  policy      files are purged after 3d, the oldest are purged at 10.0 MiB, set
+                              on Library/Caches/feed
+                  protection  completeUntilFirstUserAuthentication (the device's default):
+                              inaccessible from a reboot until the first unlock. It cannot be
+                              opened now: wait for the first unlock after the reboot
                   backup      left out, because it is in Library/Caches; its own
-                              isExcludedFromBackup changes nothing
+                              isExcludedFromBackup has no effect
                   folder      Documents: 0 B in 0 files
                   device      pressure veryLow: 60.0 GiB of 64.0 GiB free
                   history     purged 2 times, last 2026-11-23T04:20:11.000Z; a write refused
@@ -186,7 +187,7 @@ struct DiagnosisTextTests {
 
                 ! note: empty files (1)
                            0 B  Library/Caches/feed/1  emptied by a purge
-                  A write that failed may have left them. Check for it when they are opened.
+                  A failed write may have left them. Check for empty files when opening them.
                 """)
     }
 
@@ -199,22 +200,22 @@ struct DiagnosisTextTests {
         diagnosis.protection = .init(class: .none, isOwn: true, state: .unlocked, canBeOpened: true)
         let folder = Self.text(diagnosis)
         #expect(folder.contains("  state       folder of 0 B in 0 files and 0 folders; changed"))
-        #expect(folder.contains("  purging     its files may be purged, by its mark, isPurgeable; isPurgeable is\n"))
-        #expect(folder.contains("  protection  none (its own): the class of what is made in it\n"))
-        #expect(folder.contains("  backup      left out by isExcludedFromBackup of .\n"))
+        #expect(folder.contains("  purging     its files may be purged because of its mark, isPurgeable;\n"))
+        #expect(folder.contains("  protection  none (its own): the class of new items in it\n"))
+        #expect(folder.contains("  backup      left out because of isExcludedFromBackup of .\n"))
         #expect(!folder.contains("\n  folder "))
         diagnosis.kind = .symbolicLink
         (diagnosis.protection, diagnosis.location.purgedBy) = (nil, nil)
-        #expect(Self.text(diagnosis).contains("symbolic link; what it leads to is not looked at"))
+        #expect(Self.text(diagnosis).contains("symbolic link; its target is not checked"))
     }
 
     @Test(arguments: [
-        (DiagnosedEntry.Kind.symbolicLink, Tier.temporary, "takes no room, so only commands and reboots remove it"),
-        (.symbolicLink, .caches, "takes no room, so only commands remove it"),
+        (DiagnosedEntry.Kind.symbolicLink, Tier.temporary, "takes no space, so only commands and reboots remove it"),
+        (.symbolicLink, .caches, "takes no space, so only commands remove it"),
         (.symbolicLink, .persistent, "may not be purged: it is neither in tmp nor in Library/Caches, and"),
-        (.special, .temporary, "may not be purged, as no pipe, socket or device may; a reboot"),
-        (.special, .caches, "may not be purged, as no pipe, socket or device may"),
-        (.special, .persistent, "may not be purged, as no pipe, socket or device may"),
+        (.special, .temporary, "never purged, because it is a pipe, socket or device; a reboot"),
+        (.special, .caches, "never purged, because it is a pipe, socket or device"),
+        (.special, .persistent, "never purged, because it is a pipe, socket or device"),
     ]) func noFile(kind: DiagnosedEntry.Kind, tier: Tier, expected: String) {
         var diagnosis = Self.plain
         diagnosis.kind = kind
@@ -223,7 +224,7 @@ struct DiagnosisTextTests {
         #expect(Self.text(diagnosis).contains("  purging     \(expected)\n"))
         guard kind == .symbolicLink, tier == .persistent else { return }
         (diagnosis.purging.inheritedMark, diagnosis.purging.inheritedFrom) = ("low", "Library")
-        #expect(Self.text(diagnosis).contains("takes no room, so only commands remove it; isPurgeable is"))
+        #expect(Self.text(diagnosis).contains("takes no space, so only commands remove it; isPurgeable is"))
     }
 
     /// The members appear in this order, and members that do not apply are omitted.
@@ -240,7 +241,7 @@ struct DiagnosisTextTests {
                 + #""history":{"purges":0,"refusedWrites":0,"protectionDenied":0},"findings":[],"rules":[]}"#)
         let finding = JSONText.encode(Self.finding(.largeBackup, nil, 1))
         #expect(
-            finding == #"{"rule":"largeBackup","severity":"warning","bytes":1,"advice":"Exclude what can be "#
+            finding == #"{"rule":"largeBackup","severity":"warning","bytes":1,"advice":"Exclude data that can be "#
                 + #"downloaded again, or keep it in Library/Caches."}"#)
     }
 }

@@ -76,9 +76,9 @@ struct ReportFileTests {
             let path = "\(scratch.path)/place/link/report.html"
             let file = ReportFile(path: path)
             let refusal = """
-                cannot write the report: \(path): it leads through a symbolic link in a directory that other users can \
-                change, and root does not follow it
-                  Name the file without the link: the path that realpath(1) prints.
+                cannot write the report: \(path): the path contains a symbolic link in a directory that other users \
+                can change, and root does not follow it
+                  Name the path that realpath(1) prints.
                 """
             let checking = #expect(throws: CommandFailure.self) { try file.check() }
             let writing = #expect(throws: CommandFailure.self) { try file.write("") }
@@ -88,7 +88,7 @@ struct ReportFileTests {
     }
 
     private static func isDirectory(_ name: String) -> String {
-        "it is the name of a directory, and the report is a file\n  Name a file in it: SCRATCH/\(name)/report.html"
+        "it is a directory, and the report is a file\n  Name a file in it: SCRATCH/\(name)/report.html"
     }
 
     @Test func whatIsRefused() throws {

@@ -107,7 +107,7 @@ struct ReportPageTests {
         content.findings = [
             .init(title: "empty files", advice: "Look.", path: "Documents/empty", bytes: .zero),
             .init(title: "empty files", advice: "Look.", path: "Documents/<a>", detail: "refused at 10:00 & 11:00"),
-            .init(title: "the backup is over 500 MB", advice: "Exclude what can be had again."),
+            .init(title: "the backup is over 500 MB", advice: "Exclude data that can be recreated."),
         ]
         content.findingCounts = ["empty files": 1200]
         content.settings = [.init(name: "profile", value: "documented"), .init(name: "clock", value: "3d ahead")]
@@ -189,7 +189,7 @@ struct ReportPageTests {
         }
         let words =
             isRecorded
-            ? "There are no curves: the journal has no samples of the past. They are taken while a container is mounted."
+            ? "There are no curves: the journal has no samples yet. A mount takes them."
             : "There are no curves: with journal.size=0 nothing is recorded."
         #expect(try chart().hasPrefix("<p class=\"remark empty\">\(words)</p>\n<div class=\"lane-name\""))
         content.status = nil

@@ -125,11 +125,16 @@ struct ExtentRecordStoreTests {
     }
 
     @Test(arguments: [
-        ("", "is no list"), ("x", "is no list"), ("i\u{1}", "is no list"), ("i\u{1}\u{1}\u{1}", "is no list"),
-        (String(repeating: "i", count: 3000), "is no list"), ("s", "names no sidecar of purgefs"),
-        ("s../../outside", "names no sidecar of purgefs"), ("s..", "names no sidecar of purgefs"),
-        ("s/etc/passwd", "names no sidecar of purgefs"), ("sABC", "names no sidecar of purgefs"),
-        ("sabcdefghijklmn", "names no sidecar of purgefs"),
+        ("", "is not a list"), ("x", "is not a list"), ("i\u{1}", "is not a list"),
+        (
+            "i\u{1}\u{1}\u{1}",
+            "is not a "
+                + "list"
+        ),
+        (String(repeating: "i", count: 3000), "is not a list"), ("s", "does not name a sidecar of purgefs"),
+        ("s../../outside", "does not name a sidecar of purgefs"), ("s..", "does not name a sidecar of purgefs"),
+        ("s/etc/passwd", "does not name a sidecar of purgefs"), ("sABC", "does not name a sidecar of purgefs"),
+        ("sabcdefghijklmn", "does not name a sidecar of purgefs"),
     ])
     func damageIsReported(value: String, what: String) throws {
         try Support.Attributes.set(directory["store/container/f"], "user.purgefs.extents", value)

@@ -60,7 +60,7 @@ struct JournalDamageTests {
         #expect(damage.message.what.hasPrefix("the journal was damaged: ") && damage.message.path == path)
         #expect(
             damage.message.advice.hasPrefix(
-                "The damaged journal is now `journal.sqlite.damaged-1`, and a new one was begun."))
+                "The damaged journal is now `journal.sqlite.damaged-1`, and a new one was started."))
         #expect(damage.lack == "events of a damaged journal, which is now `journal.sqlite.damaged-1`")
         #expect(try content("s/journal.sqlite.damaged-1") == before)
         #expect(try events() == [])

@@ -81,8 +81,8 @@ struct JournalInspectionTests {
         #expect(error.what == "is a database of another program, not a journal of purgefs")
         #expect(
             error.advice
-                == "Nothing was done to it. Move it out of the store, or run `purgefs check --repair \(directory["s"])`: "
-                + "it keeps it under another name and starts a new journal.")
+                == "It was not changed. Move it out of the store, or run `purgefs check --repair \(directory["s"])`, "
+                + "which renames it and starts a new journal.")
         #expect(
             try problems(repairing: true).map(\.repair) == [
                 "It is now `journal.sqlite.foreign-1`; 5000 events of purgefs could be read in it and are in the new journal."

@@ -39,7 +39,7 @@ struct StoreRefusalTests {
                     _ = try Store.openForReading(directory["store"], expected: .directory(known.identity))
                 }
             }
-            #expect(error.what.hasPrefix("the store was moved, removed or exchanged for another directory after"))
+            #expect(error.what.hasPrefix("the store was moved, removed or replaced after"))
             #expect(directory.names() == before && (there != "empty" || directory.names(in: "store").isEmpty))
         }
     }

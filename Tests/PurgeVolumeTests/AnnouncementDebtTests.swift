@@ -82,7 +82,12 @@ struct AnnouncementDebtTests {
         try withPurge(log, perform: { $0 }) { live, unpaid in
             _ = consume unpaid
             #expect(log.kernel.announcements == 1)
-            #expect(log.kernel.reports.map { "\($0)".contains("purged names were not waited for") } == [true])
+            #expect(
+                log.kernel.reports.map {
+                    "\($0)".contains(
+                        "the announcement of purged names was not "
+                            + "awaited")
+                } == [true])
             let tmp = try live.node("tmp")
             #expect(live.volume.mayCacheAbsence("a", in: tmp))
         }

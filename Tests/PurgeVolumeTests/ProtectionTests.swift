@@ -389,7 +389,8 @@ struct ProtectionClassTests {
             #expect(error?.path.hasPrefix(live.stored("Documents/")) ?? false)
             #expect(
                 error?.advice
-                    == "Make room on the disk under the store, or leave --protection out. The default class is as it was; "
+                    == "Make room on the disk under the store, or leave --protection out. The default class is "
+                    + "unchanged; "
                     + "1 file has it stored now.")
             let whole = SystemCallFaults.none.during {
                 try live.volume.scan.keepClasses(of: .completeUntilFirstUserAuthentication)
@@ -413,7 +414,7 @@ struct ProtectionClassTests {
             #expect(
                 refusal?.advice
                     == "Make the file changeable (chattr -i if lsattr shows an i), or leave --protection out. "
-                    + "The default class is as it was.")
+                    + "The default class is unchanged.")
         }
     }
 

@@ -151,7 +151,7 @@ enum WhyDoubts {
                 Event(type: .mark, path: "tmp/folder", reason: "isPurgeable=low", pid: 9, process: "setfattr"),
                 Event(
                     type: .dropped,
-                    reason: "up to one second of events: the last mount has not ended with an unmount"),
+                    reason: "up to one second of events: the last mount did not end with an unmount"),
             ]),
     ]
 }

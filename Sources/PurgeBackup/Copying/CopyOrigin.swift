@@ -18,7 +18,7 @@ package enum CopyOrigin: Sendable {
 
     package static func refusal(_ store: String) -> StoreError {
         var refusal = StoreError(
-            "the new store would be in what is copied", path: store,
+            "the new store would be inside the copied directory", path: store,
             advice: "Name a directory outside of it: --store DIR, or TMPDIR for a temporary store.")
         refusal.reach = .directory
         return refusal

@@ -74,7 +74,7 @@ struct TreeCopy {
         guard let name = entry.name else { return try note(folder: entry) }
         if entry.path == Array(ControlFile.directory.utf8) {
             throw StoreError(
-                "a container cannot have this name at its top: it is that of the control files",
+                "a container cannot have this name at its top level: it is reserved for the control files",
                 path: source.files.pathOf(entry.path), advice: "Rename it, or move it away.")
         }
         switch entry.kind {
@@ -169,7 +169,7 @@ extension TreeCopy {
         var failure = source.files.failure("it cannot be read", path, error)
         if error == .notPermitted {
             failure.advice =
-                "If it is in a mount whose device is locked, unlock that (`purgefs device unlock`); otherwise leave it out."
+                "If it is on a locked device, unlock the device (`purgefs device unlock`); otherwise leave it out."
         }
         return failure
     }
@@ -181,7 +181,7 @@ extension TreeCopy {
         var failure = StoreError.ofBackup(what, path: source.files.pathOf(path), error)
         failure.reach = .fileSystem
         if error == .invalid {
-            failure.advice = "It has an extended attribute that no app can set like that: getfattr -d -m user.purgefs"
+            failure.advice = "It has an invalid attribute of purgefs: getfattr -d -m user.purgefs"
             failure.reach = .everywhere
         } else if error == .notPermitted, kind == S_IFCHR || kind == S_IFBLK {
             failure.advice = "Only root can make devices: leave it out, or run this as root."

@@ -150,7 +150,7 @@ final class ArchiveWriter: EntrySink {
         if let error = output.error { return output.failure(error) }
         let text = archive_error_string(archive).map { String(cString: $0) } ?? "libarchive does not say why"
         return StoreError(
-            "the backup cannot be written: \(text)", path: output.path, advice: "Nothing of the backup was kept.")
+            "the backup cannot be written: \(text)", path: output.path, advice: "No part of the backup was kept.")
     }
 }
 
@@ -198,7 +198,7 @@ private final class ArchiveOutput {
 
     func failure(_ error: Errno) -> StoreError {
         var failure = StoreError.ofBackup("the backup cannot be written", path: path, error)
-        failure.advice += " Nothing of the backup was kept."
+        failure.advice += " No part of the backup was kept."
         return failure
     }
 }

@@ -34,7 +34,7 @@ final class ManifestWriter {
         guard line.utf8.count <= LineReader.longest else {
             throw StoreError(
                 "the backup cannot be written: a path in it has more than 700 KiB", path: path,
-                advice: "Nothing of the backup was kept. Rename or exclude the folders that are nested so deeply.")
+                advice: "No part of the backup was kept. Rename or exclude the folders that are nested so deeply.")
         }
         try put(separator + "\n" + line)
         separator = ","

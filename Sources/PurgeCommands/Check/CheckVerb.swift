@@ -5,7 +5,7 @@ import PurgeStore
 import PurgeSystem
 
 extension OptionSpec {
-    fileprivate static let repair = OptionSpec("repair", "repair what can be repaired; damaged files are kept aside")
+    fileprivate static let repair = OptionSpec("repair", "repair the damage; damaged files are kept under another name")
 }
 
 extension Verb {
@@ -13,15 +13,14 @@ extension Verb {
         name: "check", summary: "look for damage in a store that is not mounted",
         synopsis: "STORE [--repair]",
         description: [
-            "Checks the folders of the container, device.json and the journal, and then reads the sizes, marks and "
-                + "block records of all files, as a mount would. Prints what is wrong and what to do about it. Nothing "
-                + "in the store is changed without --repair, which also finishes a reboot, an update or a deletion that "
-                + "was interrupted."
+            "Checks the container's folders, device.json and the journal, and then reads the sizes, marks and block "
+                + "records of all files, as a mount would. Prints each problem and its remedy. Only --repair changes "
+                + "the store; it also finishes an interrupted reboot, update or deletion of the app."
         ],
         options: [OptionSpec.repair], operands: 1...1,
         exitStatus: [
-            ExitStatus.line(ExitStatus.done, "nothing is wrong, or everything has been repaired"),
-            ExitStatus.line(ExitStatus.failed, "something is wrong, or the store cannot be checked"),
+            ExitStatus.line(ExitStatus.done, "no damage, or all of it repaired"),
+            ExitStatus.line(ExitStatus.failed, "damage remains, or the store cannot be checked"),
             ExitStatus.line(ExitStatus.usage),
         ],
         examples: ["purgefs check ./app.store --repair"]
@@ -56,7 +55,8 @@ private enum CheckVerb {
             return ExitStatus.failed
         }
         if let unfinished {
-            let advice = repairing ? "It is finished now." : "The next mount finishes it, and so does check --repair."
+            let advice =
+                repairing ? "It is finished now." : "The next mount finishes it, as does `purgefs check --repair`."
             try console.print("\(VisibleText.of(store)): \(unfinished.text) was interrupted\n  \(advice)")
         }
         try sum(up: report, store, console)

@@ -8,16 +8,16 @@ extension Verb {
         name: "app", summary: "launch, terminate, update or delete the app",
         synopsis: "launch|terminate|update|delete [TARGET]",
         description: [
-            "Says what happens to the app; no program is started or ended. `purgefs run` launches the app before "
-                + "COMMAND and terminates it afterwards. In a mount it is not running until it is launched.",
-            "launch: folders that every container has are made again where they are missing. The container must be "
-                + "mounted.",
-            "terminate: the app does not run any more.",
-            "update: the container gets another UUID, and tmp is emptied, whatever is open there; everything else is "
-                + "kept. The app does not run any more.",
-            "delete: everything in the container is removed, whatever is open, and it gets another UUID. The next launch "
-                + "or mount makes its folders again.",
-            HelpText.targetMeaning,
+            "Tells the device about the app; no program is started or ended. `purgefs run` launches the app before "
+                + "COMMAND and terminates it afterwards. After `purgefs mount`, the app does not run until it is "
+                + "launched.",
+            "launch: the app runs. Missing standard folders are made again, and directory policies are carried out. The "
+                + "container must be mounted.",
+            "terminate: the app no longer runs.",
+            "update: the container gets another UUID, and tmp is emptied, open files included; everything else is "
+                + "kept. The app no longer runs.",
+            "delete: everything in the container is removed, open files included, and the container gets another "
+                + "UUID. The next launch or mount makes its folders again.",
         ],
         options: [], operands: 1...2, words: AppCommand.allCases.map(\.rawValue),
         exitStatus: ExitStatus.plain,

@@ -8,9 +8,9 @@ extension Verb {
         name: "clock", summary: "advance the clock of the simulated device",
         synopsis: "advance DURATION [TARGET]",
         description: [
-            "DURATION is 30s, 5m, 2h, 3d or 1w, and at least 1s. The clock of a device only moves forward, and goes on from there with "
-                + "real time. What is due by then happens before the command returns.",
-            HelpText.targetMeaning,
+            "Moves the device's clock forward by DURATION: 30s, 5m, 2h, 3d or 1w, and at least 1s. From then on, the "
+                + "clock advances with real time again. Everything that is due by then, such as the end of a grace "
+                + "period, happens before the command returns."
         ],
         options: [], operands: 2...3, words: ["advance"],
         exitStatus: ExitStatus.plain,

@@ -25,18 +25,18 @@ extension ControlEndpoint {
     private func advice(for error: Errno, _ file: ControlFile) -> String {
         switch error {
         case .invalid where file == .deviceClock:
-            "It can be 4294967296 seconds (136 years) ahead of real time at most."
+            "The clock can be at most 4294967296 seconds (136 years) ahead of real time."
         case .ioError:
             isMounted
-                ? "It could not be saved. `purgefs status` shows what is in force; that is lost at the unmount unless a\n"
-                    + "  later change can be saved. Make room on the disk under the store, and try again."
-                : "It could not be saved. Make room on the disk under the store, and try again."
+                ? "The change is in force, but could not be saved: it is lost at the unmount unless a later change is "
+                    + "saved.\n  Make room on the disk under the store, and try again."
+                : "The change could not be saved. Make room on the disk under the store, and try again."
         case .canceled:
-            "Nothing was changed: the store could not keep a note of what is being done, so it was not begun. Make room on\n"
-                + "  the disk under the store, or make the store writable, and try again."
+            "Nothing was changed: the start of the change could not be recorded in the store. Make room on the disk\n "
+                + " under the store, or make the store writable, and try again."
         case .notEmpty:
-            "The app is deleted, but something is in the container again or still: a program goes on writing there, or\n"
-                + "  a file could not be removed, which the daemon's log names. End the program, and delete once more."
+            "The app is deleted, but the container is not empty: a program still writes there, or a file could not "
+                + "be\n  removed (the daemon's log names it). End the program, and delete the app again."
         case .readOnly: "It is mounted read-only: mount it without -o ro."
         default: ""
         }

@@ -8,12 +8,11 @@ extension Verb {
         name: "device", summary: "lock, unlock or reboot the simulated device",
         synopsis: "lock|unlock|reboot [TARGET]",
         description: [
-            "lock: the device is `locking` for 10 seconds of its own time, in which everything can still be read, and "
-                + "then `locked`. A device that has not been unlocked since it booted stays as it is.",
-            "unlock: the device is `unlocked`, whatever it was.",
-            "reboot: tmp is emptied, whatever is open there; the app does not run any more; the device is in the state "
-                + "before the first unlock. A mounted container stays mounted.",
-            HelpText.targetMeaning,
+            "lock: the device is `locking` for a grace period of 10 seconds of its own time, in which everything "
+                + "still works, and then `locked`. A device that was not unlocked since boot stays as it is.",
+            "unlock: the device is `unlocked`, whatever its state was.",
+            "reboot: tmp is emptied, open files included; the app no longer runs; the device is `beforeFirstUnlock`. "
+                + "A mounted container stays mounted.",
         ],
         options: [], operands: 1...2, words: ControlFile.deviceState.words,
         exitStatus: ExitStatus.plain,

@@ -42,7 +42,7 @@ struct EventText {
     var what: [String] {
         let emptied: String? = event.tombstone == true ? "(emptied)" : nil
         let written = event.cause.flatMap { $0 == event.path ? nil : "(written: \(VisibleText.of($0)))" }
-        let passed = event.passedOver.flatMap { $0.isEmpty ? nil : "(\($0.count) passed over)" }
+        let passed = event.passedOver.flatMap { $0.isEmpty ? nil : "(\($0.count) skipped)" }
         return [place, emptied, reason, written, passed].compactMap { $0 }
     }
 

@@ -27,7 +27,7 @@ struct EventsRun {
             }
             guard !follows else {
                 throw CommandFailure(
-                    "cannot follow events", path: store, "the store is not mounted, so nothing happens in it",
+                    "cannot follow events", path: store, "the store is not mounted, so it has no new events",
                     advice: "Mount it, or leave out --follow.")
             }
             _ = try showHistory(of: store, filter)

@@ -3,38 +3,35 @@ import PurgeContainers
 import PurgeModel
 
 extension OptionSpec {
-    fileprivate static let follow = OptionSpec("follow", "go on with new events as they happen, until the unmount")
+    fileprivate static let follow = OptionSpec("follow", "then print new events as they happen, until the unmount")
     fileprivate static let path = OptionSpec(
         "path", .text("GLOB"),
-        "only events whose path, old or new, matches GLOB, relative to the container or absolute below it; * matches / "
-            + "too")
+        "only events whose old or new path matches GLOB, relative to the container or absolute; * matches / too")
     fileprivate static let type = OptionSpec(
         "type", .list("TYPE", EventType.allCases.map(\.rawValue)), addsUp: true,
         "only events of this type; may be repeated")
     fileprivate static let since = OptionSpec(
         "since", .text("TIME"),
-        "only events from TIME on, by the clock of the device, which the lines show: 2026-11-21, 2026-11-21T09:30Z (UTC "
-            + "unless it has an offset), or a duration before the device's time now, as 10m")
+        "only events from TIME on, by the device's clock: 2026-11-21, 2026-11-21T09:30Z (UTC unless it has an "
+            + "offset), or a duration before now, such as 10m")
     fileprivate static let tail = OptionSpec(
-        "tail", .number("N"), "only the newest N of those that the other options choose, the oldest of them first")
+        "tail", .number("N"), "only the newest N events that the other options select, oldest first")
     fileprivate static let all = OptionSpec(
-        "all", "also what the app itself did to names: \(ofApp.joined(separator: ", "))")
+        "all", "also the app's own changes of names: \(ofApp.joined(separator: ", "))")
     fileprivate static let summary = OptionSpec(
         "summary",
-        "add them up by directory (of three names at most), by reason and by process; with --json as one object")
+        "print totals by directory (at most three levels deep), by reason and by process; with --json as one object")
 
     private static var ofApp: [String] { EventType.allCases.filter(\.isOfApp).map(\.rawValue) }
 }
 
 extension Verb {
     static let events = Verb(
-        name: "events", summary: "show what has happened in a container",
+        name: "events", summary: "show the events of a container",
         synopsis: "[TARGET] [--since TIME] [--type TYPE|--all] [--path GLOB] [--tail N] [--follow|--summary] [--json]",
         description: [
             "Prints the journal of a container, oldest event first. Each line has the time, the type, the bytes, the "
-                + "path, the reason and the trigger, and the process. On a terminal a line that is too long is "
-                + "continued below.",
-            HelpText.targetMeaning,
+                + "path, the reason and the trigger, and the process. On a terminal, long lines are wrapped."
         ],
         options: [
             OptionSpec.since, OptionSpec.type, OptionSpec.all, OptionSpec.path, OptionSpec.tail, OptionSpec.follow,
@@ -65,10 +62,12 @@ extension EventsRun {
             isSummary: arguments.has(.summary), tail: arguments.text(.tail).flatMap { Int($0) })
         let types = try Self.types(arguments.texts(.type))
         guard types.isEmpty || !arguments.has(.all) else {
-            throw .usage("--all and --type exclude each other: --type shows what it names, of the app's doing too")
+            throw .usage(
+                "--all and --type exclude each other: to see the app's own changes, name their types with "
+                    + "--type")
         }
         guard !isSummary || !follows else {
-            throw .usage("--summary and --follow exclude each other: a summary is about what has happened until now")
+            throw .usage("--summary and --follow exclude each other: a summary covers past events only")
         }
         if arguments.has(.all) { filter.types = [] }
         if !types.isEmpty { filter.types = types }

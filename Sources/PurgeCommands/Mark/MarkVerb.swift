@@ -9,23 +9,23 @@ import PurgeVolume
 extension OptionSpec {
     fileprivate static let purgeable = OptionSpec(
         "purgeable", .optionalChoice("URGENCY", Urgency.allCases.map(\.rawValue)),
-        "may be purged, wherever it is; URGENCY is low (the default), medium or high; low goes first")
+        "make it purgeable, wherever it is; URGENCY is low (the default), medium or high; low is purged first")
     fileprivate static let notPurgeable = OptionSpec(
-        "not-purgeable", "may not be purged, even in a folder that may be (no effect in tmp and Library/Caches)")
-    fileprivate static let excludeFromBackup = OptionSpec("exclude-from-backup", "is left out of backups")
+        "not-purgeable", "make it not purgeable, even in a purgeable folder (no effect in tmp and Library/Caches)")
+    fileprivate static let excludeFromBackup = OptionSpec("exclude-from-backup", "leave it out of backups")
     fileprivate static let includeInBackup = OptionSpec(
-        "include-in-backup", "is no longer left out of backups by its own mark")
-    fileprivate static let group = OptionSpec("group", "of a folder: the files below it are purged as one")
+        "include-in-backup", "remove its own exclusion from backups")
+    fileprivate static let group = OptionSpec("group", "folders only: purge the files below it together")
     fileprivate static let noGroup = OptionSpec(
-        "no-group", "of a folder: the files below it are purged one by one, whatever a folder above it says")
+        "no-group", "folders only: purge the files below it one by one, whatever a folder above it says")
     fileprivate static let tombstone = OptionSpec(
-        "tombstone", "of a folder: purging empties the files below it, and keeps their names")
+        "tombstone", "folders only: purging empties the files below it, and keeps their names")
     fileprivate static let noTombstone = OptionSpec(
-        "no-tombstone", "of a folder: purging removes the files below it, whatever a folder above it says")
+        "no-tombstone", "folders only: purging removes the files below it, whatever a folder above it says")
     fileprivate static let markProtection = OptionSpec(
         "protection",
         .choice("CLASS", FileProtection.allCases.map(\.rawValue), others: FileProtection.allCases.map(\.appleName)),
-        "protection class: \(FileProtection.allCases.map(\.rawValue).joined(separator: ", "))")
+        "set its protection class: \(FileProtection.allCases.map(\.rawValue).joined(separator: ", "))")
 }
 
 extension Verb {
@@ -36,8 +36,9 @@ extension Verb {
             + "[--tombstone|--no-tombstone]",
         description: [
             "Sets the extended attributes user.purgefs.isPurgeable, isExcludedFromBackup, fileProtection, "
-                + "purgeGroup and purgeTombstone, as setfattr(1) would. PATH is in a mount, or in the container/ of a store that is not mounted. A "
-                + "folder's mark applies to everything below it, its protection class to what is created in it."
+                + "purgeGroup and purgeTombstone, as setfattr(1) does. PATH is in a mount, or in the container/ of a "
+                + "store that is not mounted. A folder's mark applies to everything below it; its protection class "
+                + "applies to new items in it."
         ],
         options: [
             OptionSpec.purgeable, OptionSpec.notPurgeable, OptionSpec.excludeFromBackup, OptionSpec.includeInBackup,
@@ -120,8 +121,8 @@ private enum MarkVerb {
                 throw CommandFailure(
                     "cannot set \(key)=\(mark.value)", path: path, Errno.notPermitted,
                     advice: mark.attribute == .fileProtection
-                        ? "Its owner or root may set it, but while the device is locked not on what that protects: "
-                            + "`purgefs device unlock`."
+                        ? "Only its owner or root may set it, and not on a file that the locked device protects: "
+                            + "purgefs device unlock."
                         : "Only files and folders can be marked, by their owner or root.")
             } catch { throw CommandFailure("cannot set \(key)=\(mark.value)", path: path, error) }
         }
@@ -141,8 +142,8 @@ private enum MarkVerb {
         guard kind == S_IFREG, let mark = marks.first(where: \.attribute.isForDirectoriesOnly) else { return }
         let (name, option) = (mark.attribute.rawValue, option(mark))
         throw CommandFailure(
-            what, path: path, "it is a file, and \(name) is set on folders, for the files below them",
-            advice: "Name the folder that it is in, or leave out \(option). Nothing was set on the file.")
+            what, path: path, "it is a file, and \(name) is only for folders",
+            advice: "Name its folder, or leave out \(option). Nothing was set on the file.")
     }
 
     private static func option(_ mark: Mark) -> String {

@@ -72,7 +72,7 @@ enum MountChecks {
 
     private static func deadMount(_ path: String) -> CommandFailure {
         CommandFailure(
-            what, path: path, "a mount whose daemon has ended is there",
+            what, path: path, "a mount whose daemon has ended is still there",
             advice: "Remove it first: purgefs unmount \(path)")
     }
 
@@ -85,7 +85,7 @@ enum MountChecks {
             throw CommandFailure(
                 what, path: path,
                 "the mount point is not empty (\(names.count) \(names.count == 1 ? "entry" : "entries"))",
-                advice: "A mount would hide what is in it. Name an empty directory.")
+                advice: "A mount would hide its content. Name an empty directory.")
         }
     }
 
@@ -96,10 +96,11 @@ enum MountChecks {
             let status = try System.status(ofPath: device)
             if status.st_uid != 0, status.st_mode & 0o006 != 0o006 {
                 return
-                    "Its owner is outside of this user namespace, whose root is nobody to it. As root outside: \(opening)."
+                    "Its owner is outside of this user namespace, so root in here has no rights to it. As root "
+                    + "outside: \(opening)."
             }
         } catch {}
-        return "Not even root is allowed to: its file system is mounted nodev, or a security module forbids it."
+        return "Not even root may do this: its file system is mounted nodev, or a security module forbids it."
     }
 
     private static func checkDevice() throws(CommandFailure) {
@@ -158,7 +159,7 @@ enum MountChecks {
         guard limit < leastDescriptors else { return }
         throw CommandFailure(
             what, path: "RLIMIT_NOFILE",
-            "only \(limit) files may be open, and the mount alone needs \(leastDescriptors)",
+            "the limit is \(limit) open files, and the mount alone needs \(leastDescriptors)",
             advice: "Raise the limit, and allow for the files that the app opens: ulimit -n 4096")
     }
 }

@@ -12,18 +12,19 @@ extension OptionSpec {
         "die-with-parent", .none, hidden: true, "end when the other end of --ready-fd is closed")
     static let removeStore = OptionSpec(
         "remove-store", .directory, hidden: true,
-        "remove at the end what a killed `purgefs run` has made in DIR")
+        "at the end, remove the files that a killed `purgefs run` made in DIR")
     static let knownStore = OptionSpec(
-        "known-store", .text("DEVICE:INODE"), hidden: true, "the directory that STORE has to be; new if there is none")
+        "known-store", .text("DEVICE:INODE"), hidden: true,
+        "fail unless STORE is this directory, or with `new` does not exist")
 
     static let sendsEvents = OptionSpec(
-        "send-events", .none, hidden: true, "write all events to --ready-fd, and at the end what was lost")
+        "send-events", .none, hidden: true, "write all events to --ready-fd, and at the end the losses")
     static let sendsStatus = OptionSpec(
         "send-status", .none, hidden: true, "with --send-events: write the last status too")
     static let runsApp = OptionSpec(
-        "run-app", .none, hidden: true, "the app of the parent runs from when the mount is ready to its end")
+        "run-app", .none, hidden: true, "launch the app when the mount is ready, and terminate it at the end")
     static let discardsStore = OptionSpec(
-        "discard-store", .none, hidden: true, "write nothing to the store at the end, since it goes then")
+        "discard-store", .none, hidden: true, "write nothing to the store at the end, because it is removed then")
 
     static let traceOutput = OptionSpec("trace-file", .file, hidden: true, "write the trace to FILE")
 
@@ -119,7 +120,7 @@ struct MountDaemon {
     /// Sends a message to the service manager. The mount also works without one.
     private static func tell(_ manager: ServiceManager?, _ message: ServiceManager.Message) {
         do throws(Errno) { try manager?.tell(message) } catch {
-            Console.standard().warn("warning: the service manager cannot be told \(message.rawValue): \(error)")
+            Console.standard().warn("warning: cannot send \(message.rawValue) to the service manager: \(error)")
         }
     }
 

@@ -5,20 +5,20 @@ import PurgeStore
 
 extension OptionSpec {
     static let total = OptionSpec("total", .size, "size of the simulated device (64G)")
-    static let others = OptionSpec("others", .size, "what the system and other apps use (0)")
+    static let others = OptionSpec("others", .size, "space used by the system and other apps (0)")
     static let othersPurgeable = OptionSpec(
-        "others-purgeable", .size, "the part of others that the system would purge first (0)")
+        "others-purgeable", .size, "the part of others that purging can reclaim (0)")
     static let profile = OptionSpec(
         "profile", .choice("PROFILE", Profile.allCases.map(\.rawValue)),
-        "rules of purging: documented, or device, which does what real devices are said to do (documented)")
+        "purging rules: documented, or device, which follows reports about real devices (documented)")
     static let purgeLatency = OptionSpec(
-        "purge-latency", .duration, "how long purging lags behind in profile device, or 0 (1s)")
+        "purge-latency", .duration, "delay of background purges in profile device, or 0 (1s)")
     static let protection = OptionSpec(
         "protection",
         .choice("CLASS", FileProtection.allCases.map(\.rawValue), others: FileProtection.allCases.map(\.appleName)),
         "protection class of new files whose directory has none (completeUntilFirstUserAuthentication)")
     static let allowOther = OptionSpec(
-        "allow-other", "let other users in; this needs root, or user_allow_other in /etc/fuse.conf")
+        "allow-other", "let other users access the mount; needs root, or user_allow_other in /etc/fuse.conf")
     static let mountOptions = OptionSpec(
         "o", .text("OPTIONS"), addsUp: true,
         "options for mount(8), separated by commas: ro, noexec, allow_other, ... May be repeated")

@@ -39,13 +39,13 @@ struct MountRights: Hashable {
         if hasMountsOfOthers {
             return Objection(
                 subject: "CAP_SYS_ADMIN", reason: "this user namespace has no mounts of its own",
-                advice: "Make a mount namespace together with it: unshare --user --map-root-user --mount")
+                advice: "Also create a mount namespace: unshare --user --map-root-user --mount")
         }
         if !canGain || isRoot && hasNoNewPrivileges {
             return Objection(
                 subject: "CAP_SYS_ADMIN",
-                reason: "mounting needs this capability, and \(isRoot ? "root" : "nobody") has it here",
-                advice: Self.containerAdvice + " Elsewhere: find out what has dropped it (capsh --print).")
+                reason: "mounting needs this capability, which \(isRoot ? "root lacks" : "nobody has") here",
+                advice: Self.containerAdvice + " Elsewhere: find the program that dropped it (capsh --print).")
         }
         if hasNoNewPrivileges {
             return Objection(

@@ -19,7 +19,7 @@ extension Verb {
             "Mounts STORE, a directory that holds one simulated app container, at MOUNTPOINT, an existing empty "
                 + "directory, and returns when the mount is ready. A store that does not exist is created. A daemon "
                 + "serves the mount until `purgefs unmount`.",
-            "Settings given here override those in the store, and are saved in it.",
+            "Settings given here replace the settings in the store, and are saved there.",
         ],
         options: OptionSpec.mounting + [OptionSpec.foreground, OptionSpec.trace] + OptionSpec.daemon,
         operands: 2...2,
@@ -37,7 +37,7 @@ private enum MountVerb {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
         let arguments = invocation.arguments
         let (store, mountpoint) = (arguments.operands[0], arguments.operands[1])
-        if arguments.has(.trace), !arguments.has(.foreground) { throw .usage("--trace: give --foreground too") }
+        if arguments.has(.trace), !arguments.has(.foreground) { throw .usage("--trace needs --foreground") }
         let request = try arguments.mountRequest(store: store, mountpoint: mountpoint)
         // A daemon skips the checks, which its parent has just made.
         if arguments.has(.readyDescriptor) {
@@ -81,6 +81,6 @@ private enum MountVerb {
             throw CommandFailure(status: status == ExitStatus.done ? ExitStatus.failed : status, message: "")
         }
         throw CommandFailure(
-            "cannot mount", path: mountpoint, cause, advice: "Try `purgefs mount --foreground` to see what it says.")
+            "cannot mount", path: mountpoint, cause, advice: "To see its messages, run purgefs mount --foreground.")
     }
 }

@@ -21,11 +21,13 @@ struct PolicyDirectory {
     init(_ name: String, making: Bool) throws(CommandFailure) {
         self.name = name
         let (above, missing) = try Self.find(name)
-        guard missing.isEmpty || making else { throw CommandFailure("no directory", path: name, Errno.noEntry) }
+        guard missing.isEmpty || making else {
+            throw CommandFailure("cannot change the policy", path: name, Errno.noEntry)
+        }
         (path, isNew) = (missing.reduce(above) { $0 == "/" ? "/" + $1 : $0 + "/" + $1 }, !missing.isEmpty)
-        guard let nearest = try ContainerEntry(above, named: name, for: "no directory") else {
+        guard let nearest = try ContainerEntry(above, named: name, for: "cannot change the policy") else {
             throw CommandFailure(
-                "no directory of an app", path: name, "it is not in a container",
+                "cannot change the policy", path: name, "it is not in a container",
                 advice: "Name a path in a mount, or in the container/ of a store.")
         }
         entry = try Self.make(missing, below: nearest, name)
@@ -40,7 +42,7 @@ struct PolicyDirectory {
                 return (try System.resolved(path), missing)
             } catch {
                 guard error == .noEntry, let last = path.pathNames.last, last != "..", last != "." else {
-                    throw CommandFailure("no directory", path: name, error)
+                    throw CommandFailure("cannot change the policy", path: name, error)
                 }
                 missing.insert(last, at: 0)
                 path = path.parentPath
@@ -93,7 +95,7 @@ struct PolicyDirectory {
         guard !removed.isEmpty else {
             throw CommandFailure(
                 "nothing to remove", path: name, "it has no policy",
-                advice: "`purgefs policy list` shows those that have.")
+                advice: "To list the directories that have one: purgefs policy list.")
         }
         try record(removed.map { ($0, nil) })
     }

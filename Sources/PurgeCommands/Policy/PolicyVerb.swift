@@ -8,28 +8,27 @@ import PurgeVolume
 extension OptionSpec {
     fileprivate static let after = OptionSpec(
         "after", .text("AGE"),
-        "files go when they are this old: 30s, 5m, 2h, 3d, 1w, or \(PolicyVerb.ages.joined(separator: ", ")); 3, 7, 14 "
+        "purge files of this age: 30s, 5m, 2h, 3d, 1w, or \(PolicyVerb.ages.joined(separator: ", ")); 3, 7, 14 "
             + "and 30 are days")
     fileprivate static let limit = OptionSpec(
-        "limit", .size, "when the files have reached this size together (10M), the oldest go until half of it is left")
+        "limit", .size, "when the files reach this total size (10M), purge the oldest down to half of it")
 }
 
 extension Verb {
     static let policy = Verb(
-        name: "policy", summary: "directories that are kept young and small",
+        name: "policy", summary: "limit the age and total size of files in directories",
         synopsis: "(add DIR [--after AGE] [--limit SIZE] | list [TARGET] [--json] | remove DIR | reset [TARGET])",
         description: [
-            "A directory with a policy loses files that have reached an age, and its oldest files when they have reached "
-                + "a size together. Files below it belong to the nearest directory with a policy. The age counts from "
-                + "the creation of a file and is checked when the app is launched; the size also when a write reaches "
-                + "it.",
-            "add: sets the attributes user.purgefs.purgeAfter and sizeLimit of DIR, which is made if it is missing, and "
-                + "prints its path and what was set. Without an option it gets the age manual: nothing in it goes before "
-                + "a reset.",
-            "list: the directories, with what belongs to them.",
-            "remove: DIR has no policy any more; its files stay.",
-            "reset: everything in the directories is removed, whatever is open; they stay, with their policies.",
-            HelpText.targetMeaning,
+            "A policy limits the age of the files below a directory, and their total size: files over age are purged, "
+                + "and over size the oldest files. A file belongs to the nearest directory with a policy. The age "
+                + "counts from the creation of the file, and is checked when the app is launched; the size also when "
+                + "a write reaches the limit.",
+            "add: sets the attributes user.purgefs.purgeAfter and sizeLimit of DIR, makes DIR if it is missing, and "
+                + "prints its path and policy. Without an option, the age is manual: only a reset removes files.",
+            "list: prints each directory with a policy, its limits and its files.",
+            "remove: removes the policy of DIR; its files stay.",
+            "reset: empties all directories with a policy, open files included; the directories and their policies "
+                + "stay.",
         ],
         options: [OptionSpec.after, OptionSpec.limit, OptionSpec("json", "print one JSON object per line")],
         operands: 0...2, words: ["add", "list", "remove", "reset"], exitStatus: ExitStatus.plain,
@@ -39,7 +38,7 @@ extension Verb {
         ]
     ) { (invocation) throws(CommandFailure) in
         guard !invocation.arguments.operands.isEmpty else {
-            throw .usage("say what to do: add, list, remove or reset")
+            throw .usage("the action is missing: add, list, remove or reset")
         }
         switch try invocation.word() {
         case "add": try PolicyVerb.add(invocation)
@@ -100,7 +99,7 @@ private enum PolicyVerb {
                 } catch {
                     throw CommandFailure(
                         "cannot understand \(ControlFile.storagePolicies.rawValue)", path: control.place,
-                        "it is not what this version of purgefs writes",
+                        "its format is unknown to this version of purgefs",
                         advice: "Use the purgefs that mounted it (`purgefs --version`).")
                 }
             }

@@ -81,7 +81,7 @@ struct PurgeRun {
             return (lines, answer.isShort)
         } catch {
             throw CommandFailure(
-                "cannot understand the answer", path: control.place, "it is not what this version of purgefs writes",
+                "cannot understand the answer", path: control.place, "its format is unknown to this version of purgefs",
                 advice: "Use the purgefs that mounted it (`purgefs --version`).")
         }
     }
@@ -127,20 +127,19 @@ extension PurgeRun {
         let freed = purged.reduce(ByteCount.zero) { $0 + ($1.bytes ?? .zero) }
         if let wanted, isDryRun ? freed < wanted : isShort {
             throw CommandFailure(
-                isDryRun ? "less would be freed than asked for" : "less was freed than asked for", path: control.place,
+                isDryRun ? "less would be freed than requested" : "less was freed than requested", path: control.place,
                 "\(freed.inWords) of \(wanted.inWords)",
-                advice: "Files that are open, have several names, or are in a persistent place without a mark are "
-                    + "never purged.")
+                advice: "Open and hard-linked files, and unmarked files in a persistent place, are never purged.")
         }
         return refused.isEmpty ? ExitStatus.done : ExitStatus.failed
     }
 
     /// Why nothing is purged.
     private var emptiness: String {
-        if wanted == .zero { return "0 B are asked for, so nothing needs to go" }
+        if wanted == .zero { return "0 B were asked for" }
         return isNamed
-            ? "there is nothing to purge in what was named; folders stay"
-            : "nothing here may go now: what is open, has several names, or is persistent and not marked stays"
+            ? "the named paths have no files to purge; folders stay"
+            : "nothing here is purgeable now: open and hard-linked files, and unmarked persistent files, are skipped"
     }
 
     private var isNamed: Bool {

@@ -47,13 +47,13 @@ struct PurgeTable {
     private static func meaning(_ reason: String, _ count: Int) -> String {
         let files = Self.files(count)
         return switch PurgeReason(rawValue: reason) {
-        case .others: "what the system and other apps can give back"
+        case .others: "purgeable space of the system and other apps"
         case .temporary: "\(files) in tmp"
         case .caches: "\(files) in Library/Caches"
-        case .purgeable: "\(files) marked purgeable, or in a folder that is"
+        case .purgeable: "\(files) marked purgeable, or in a marked folder"
         case .policyAge: "\(files) over the age limit of a folder's policy"
         case .policySize: "\(files) over the size limit of a folder's policy"
-        case .command: "\(files) without data, which only a command takes"
+        case .command: "\(files) without data, which only commands purge"
         case .reboot, nil: files
         }
     }

@@ -6,14 +6,15 @@ import PurgeStore
 import PurgeSystem
 
 extension OptionSpec {
-    fileprivate static let bytes = OptionSpec("bytes", .size, "this much, in the order in which the system would purge")
+    fileprivate static let bytes = OptionSpec("bytes", .size, "purge this much, in the system's order")
     fileprivate static let tier = OptionSpec(
         "tier", .choice("TIER", ["tmp", "caches", "purgeable"], others: ["temporary"]),
-        "everything in tmp or in caches (Library/Caches), or, with purgeable, everything marked purgeable elsewhere")
-    fileprivate static let all = OptionSpec("all", "everything that may be purged")
+        "purge everything in tmp, in caches (Library/Caches), or marked purgeable elsewhere (purgeable)")
+    fileprivate static let all = OptionSpec("all", "purge everything that may be purged")
     fileprivate static let path = OptionSpec(
         "path", .text("GLOB"), addsUp: true,
-        "exactly what matches GLOB, relative to TARGET; * matches / too. May be repeated, up to 100 times")
+        "purge the files and folders that match GLOB, relative to TARGET; * matches / too. May be repeated, up to 100 "
+            + "times")
 }
 
 extension Verb {
@@ -21,19 +22,18 @@ extension Verb {
         name: "purge", summary: "purge files as the system would",
         synopsis: "([TARGET] (--bytes SIZE|--tier TIER|--all|--path GLOB)|PATH...) [--dry-run] [--json]",
         description: [
-            "Purges files, and prints what was purged and why, in that order.",
-            "PATH and --path name files to purge now; a folder stands for all files below it, and stays. A file that "
-                + "may not be purged is named with the reason: it is in a persistent place without a mark, it has "
-                + "several names, or it is open, and then the processes that use it are named too. All others are "
-                + "purged nevertheless.",
-            "--bytes, --tier and --all purge by the system's rules; files that are open or have several names are "
-                + "passed over. --bytes and --all begin with the purgeable part of the space that others use. With a "
+            "Purges files, and lists them in purge order, with the reason for each.",
+            "PATH and --path name files to purge now; a folder stands for all files below it, and stays. A file that may "
+                + "not be purged is reported with the reason: it is in a persistent place without a mark, it is "
+                + "hard-linked, or it is open; the message names the processes that use it. All others are still "
+                + "purged.",
+            "--bytes, --tier and --all purge by the system's rules; open and hard-linked files are skipped. --bytes "
+                + "and --all begin with others.purgeable, the purgeable space of the system and other apps. With a "
                 + "TARGET below the mount point, only files below TARGET are purged.",
-            HelpText.targetMeaning,
         ],
         options: [
             OptionSpec.bytes, OptionSpec.tier, OptionSpec.all, OptionSpec.path,
-            OptionSpec("dry-run", "print what would be purged, and purge nothing"),
+            OptionSpec("dry-run", "list the files that would be purged, and purge nothing"),
             OptionSpec("json", "print one JSON object per line: path, reason, bytes; or path, refused, users"),
         ],
         operands: 0...(.max), takesAnyBytes: true,
@@ -41,8 +41,8 @@ extension Verb {
             ExitStatus.line(ExitStatus.done),
             ExitStatus.line(
                 ExitStatus.failed,
-                "failed, or something that was named was not purged, or less was freed than --bytes asked for (or "
-                    + "would be, with --dry-run)"),
+                "failed, or a named file was not purged, or less was freed (with --dry-run: would be freed) than "
+                    + "--bytes requested"),
             ExitStatus.line(ExitStatus.usage),
         ],
         examples: [

@@ -25,7 +25,7 @@ struct RunCover {
         let (found, isMounted) = look()
         guard !found.isEmpty else { return (isMounted, []) }
         console.warn(
-            "run: COMMAND has mounted something over the place of the container; it is unmounted"
+            "run: COMMAND mounted a file system over the container; unmounting it"
                 + found.map { "\n  a mount of type \($0.type) at \(VisibleText.of($0.mountpoint))" }.joined())
         for mount in found.reversed() { _ = Unmounting(mountpoint: mount.mountpoint).attempt(detaching: true) }
         let failures = look().covers.suffix(1).map { left in

@@ -83,18 +83,18 @@ struct RunEnding {
         guard wasStopped else {
             return CommandFailure(
                 "the daemon did not end by itself and was killed", path: mountpoint, "process \(daemon.pid)",
-                advice: "What the app wrote is in the store. Please report this.")
+                advice: "The store has everything that the app wrote. Please report this.")
         }
         return CommandFailure(
             "the daemon did not answer (was it stopped?) and was killed", path: mountpoint, "process \(daemon.pid)",
-            advice: "What the app wrote is in the store. Events of the last second may be missing.")
+            advice: "The store has everything that the app wrote; events of the last second may be missing.")
     }
 
     private func report(_ mount: Unmounting) {
         let users = mount.users()
         guard !users.isEmpty else { return }  // they have just closed it
         console.warn(
-            "run: COMMAND has ended, but the container is still in use; it is unmounted nevertheless"
+            "run: COMMAND has ended, but the container is still in use; unmounting it anyway"
                 + users.map { "\n  \($0)" }.joined())
     }
 }

@@ -136,14 +136,14 @@ final class RunRecord: Sendable {
             failures.append(
                 CommandFailure(
                     "the events are incomplete", path: path,
-                    "its reader has stopped reading; the last \(state.unwritten) of them are not in it", advice: ""))
+                    "the reader stopped reading; the last \(state.unwritten) events are missing", advice: ""))
         } else if let path, let error = state.writingFailure {
             failures.append(CommandFailure("cannot write the events", path: path, error))
         }
         if let path, state.missing > 0 {
             failures.append(
                 CommandFailure(
-                    "the events are incomplete", path: path, "\(state.missing) of them came too fast and are not in it",
+                    "the events are incomplete", path: path, "\(state.missing) events came too fast and are missing",
                     advice: "The journal could not be written either: check the disk under the store."))
         }
         if path == nil, state.missing > 0, let demand = state.tally.demands.first {
@@ -157,8 +157,8 @@ final class RunRecord: Sendable {
             failures.append(
                 CommandFailure(
                     "cannot tell whether there were events of --fail-on", path: demand.text,
-                    "there were so many that most have no path of their own",
-                    advice: "Leave GLOB out: such events count then."))
+                    "they came too fast for each to be recorded with its path",
+                    advice: "Leave GLOB out to count events without a path too."))
         }
         if isStoreKept {
             failures += state.daemonFailures.map { CommandFailure(status: ExitStatus.runFailed, message: $0) }

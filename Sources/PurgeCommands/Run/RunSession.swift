@@ -95,7 +95,7 @@ struct RunSession {
         guard case .success(var outcome) = result, !outcome.hasLostContainer else { return }
         outcome.hasLostContainer = true
         result = .success(outcome)
-        console.warn(messageOfLoss(daemon, "With --log FILE the daemon's messages are kept."))
+        console.warn(messageOfLoss(daemon, "To keep the daemon's messages, use --log FILE."))
     }
 
     private func messageOfLoss(_ daemon: DaemonProcess, _ advice: String) -> String {
@@ -196,7 +196,7 @@ struct RunSession {
             guard daemon.hasEnded() else { return false }
             isLost = true
             console.warn(
-                messageOfLoss(daemon, "COMMAND is told to end. With --log FILE the daemon's messages are kept."))
+                messageOfLoss(daemon, "COMMAND gets SIGTERM. To keep the daemon's messages, use --log FILE."))
             return true
         }
         return Outcome(end: end, hasLostContainer: isLost)

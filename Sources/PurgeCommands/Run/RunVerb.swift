@@ -6,21 +6,22 @@ import PurgeSystem
 
 extension OptionSpec {
     static let store = OptionSpec(
-        "store", .directory, "the store; without it, a temporary one that is removed at the end")
+        "store", .directory, "the store, which is kept; without it, a temporary store is removed at the end")
     static let copyOf = OptionSpec(
-        "copy-of", .directory, "begin with a copy of the store DIR, which is not changed; not with a store that exists")
+        "copy-of", .directory, "start with a copy of the store DIR; the store of --store must be new")
     static let seed = OptionSpec(
-        "seed", .directory, "begin with a copy of what is in the directory DIR; not with a store that exists")
+        "seed", .directory, "start with a copy of the content of directory DIR; the store of --store must be new")
     static let at = OptionSpec(
         "at", .moment(Setting.changes), addsUp: true,
-        "so long after COMMAND has begun (0s: before), do what `purgefs set` or a control file would; may be repeated")
-    static let chdir = OptionSpec("chdir", "start COMMAND in the container and not in the working directory")
+        "change the device this long after COMMAND has begun (0s: before), as `purgefs set` or a control file does. "
+            + "May be repeated")
+    static let chdir = OptionSpec("chdir", "start COMMAND in the container instead of the working directory")
     static let failOn = OptionSpec(
         "fail-on", .list("EVENT[:GLOB]", EventDemand.words), addsUp: true,
-        "end with \(ExitStatus.demandFailed) if there were such events, at a path that matches GLOB: "
+        "end with \(ExitStatus.demandFailed) if such an event occurred, with GLOB only at a matching path: "
             + "\(EventDemand.words.joined(separator: ", ")). May be repeated")
     static let summaryFile = OptionSpec(
-        "summary", .file, "at the end, write what the run did to its container to FILE (- is standard output), as JSON")
+        "summary", .file, "at the end, write a JSON summary of the run to FILE (- is standard output)")
     static let quiet = OptionSpec("quiet", "print no summary on standard error")
     static let eventsFile = OptionSpec(
         "events", .file, "write the events of this run to FILE (- is standard output), one JSON object per line")
@@ -107,7 +108,7 @@ private enum RunVerb {
         case (let store?, nil): return .store(store)
         case (nil, let directory?): return .directory(directory)
         case (_?, _?):
-            throw .usage("--copy-of and --seed: one of them is enough; a store can be made with --seed first")
+            throw .usage("--copy-of and --seed exclude each other: make a store with --seed first, then copy it")
         default: return nil
         }
     }
@@ -121,7 +122,7 @@ private enum RunVerb {
                 guard let other = arguments.text(option), Places.areSame(path, other) else { continue }
                 throw .usage(
                     "\(file.text) and \(option.text) name the same file, \(VisibleText.of(path)): the \(what) would "
-                        + "replace what is written there; name another file for it")
+                        + "overwrite it; name another file")
             }
         }
     }

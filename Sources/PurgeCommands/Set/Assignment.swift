@@ -149,9 +149,9 @@ struct Assignment {
                     throw CommandFailure(
                         "cannot save \(word)", path: control.place, "\(error)",
                         advice: control.isMounted
-                            ? "It is in force, but will be lost at the unmount unless a later change can be saved.\n"
+                            ? "The change is in force, but is lost at the unmount unless a later change is saved.\n"
                                 + "  Make room on the disk under the store, and set it again."
-                            : "The store is as it was. Make room on the disk under it, and set it again.")
+                            : "The store is unchanged. Make room on the disk under it, and set it again.")
                 }
                 let advice = [
                     error == .invalid ? assignment.name.refusal(control) : "",

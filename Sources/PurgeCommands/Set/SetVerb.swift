@@ -9,10 +9,9 @@ extension Verb {
         name: "set", summary: "change the simulated device",
         synopsis: "[TARGET] NAME=VALUE...",
         description: [
-            "Writes values to control files, in the order given. All of them are checked before the first is written; "
-                + "the first that the container refuses ends the command. A change is accepted even if it leaves too "
-                + "little room: purging then makes room, and the command returns when that is done.",
-            HelpText.targetMeaning,
+            "Writes values to control files, in the order given. All values are checked before the first is written; "
+                + "the first one that the container refuses ends the command. A change is accepted even if it leaves "
+                + "too little room: purging then makes room, before the command returns."
         ],
         options: [], operands: 1...(.max), settings: Setting.settable,
         sections: [
@@ -23,15 +22,15 @@ extension Verb {
                 title: "VALUES",
                 lines: [
                     .init("SIZE", "4096, 64K, 1.5G, 64MiB (powers of 1024) or 64GB (powers of 1000)"),
-                    .init("+SIZE, -SIZE", "this much more or less than now"),
+                    .init("+SIZE, -SIZE", "relative to the current value"),
                     .init("PERCENT", "a whole number from 0 to 100"),
                     .init("DURATION", "30s, 5m, 2h, 3d, 1w"),
                     .init(
                         "THRESHOLDS",
                         "LEVEL=LIMIT, separated by commas: verylow=5%,low=512M. LEVEL is verylow, low, nearlow or "
                             + "desired, and limits rise in this order. LIMIT is a size, a percentage that follows the "
-                            + "total, or the smaller of both: 5%/512M. `off`: no background purge, and nothing held back from tmp and "
-                            + "caches; `default`: those of the profile"
+                            + "total, or the smaller of both: 5%/512M. `off`: no background purge and no reserve; "
+                            + "`default`: the thresholds of the profile"
                     ),
                 ]),
         ],

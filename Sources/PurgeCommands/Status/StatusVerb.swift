@@ -3,7 +3,7 @@ import PurgeContainers
 
 extension OptionSpec {
     static let watch = OptionSpec(
-        "watch", "update it every second, in place, until the unmount or Ctrl-C")
+        "watch", "refresh the display every second, until the unmount or Ctrl-C")
 }
 
 extension Verb {
@@ -11,12 +11,11 @@ extension Verb {
         name: "status", summary: "show the storage of a container",
         synopsis: "[TARGET] [--json] [--watch]",
         description: [
-            "Shows the size of the simulated device, what is in use and by what, how much each kind of write may take, "
-                + "the pressure level, and what has been purged and refused so far.",
-            HelpText.targetMeaning,
+            "Shows the size of the simulated device, its use by the container and by others, how much each kind of "
+                + "write may take, the pressure level, and the purges and refusals so far."
         ],
         options: [
-            OptionSpec("json", "print status.json as it is; with --watch, on one line each time"), OptionSpec.watch,
+            OptionSpec("json", "print status.json unchanged; with --watch, one line per update"), OptionSpec.watch,
         ],
         operands: 0...1,
         exitStatus: [

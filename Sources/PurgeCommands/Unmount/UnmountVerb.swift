@@ -12,9 +12,9 @@ extension Verb {
                 + "for 5 seconds and then names them. Readers of the control files (`purgefs events --follow`) do not "
                 + "count: they reach end of file.",
             "If the daemon could not save everything at its end, because the disk under the store is full or fails, "
-                + "`unmount` says what is lost, and ends with 1; the container is unmounted.",
-            "A mount whose daemon has died is removed even if it is in use, and so is one that a dead daemon has left "
-                + "hanging. A daemon that runs but does not answer is ended only with --force.",
+                + "`unmount` names the loss and exits with 1; the container is unmounted.",
+            "A mount whose daemon has died is removed even if it is in use or hangs. A daemon that runs but does not "
+                + "answer is ended only with --force.",
         ],
         options: [.force], operands: 1...1, exitStatus: ExitStatus.plain,
         examples: ["purgefs unmount ./app"]
@@ -27,7 +27,7 @@ extension Verb {
 extension OptionSpec {
     static let force = OptionSpec(
         "force",
-        "unmount even if it is in use: the calls of programs that use it fail, and a daemon that does not end is killed"
+        "unmount even if it is in use: programs that use it get errors, and a daemon that does not end is killed"
     )
 }
 
@@ -101,15 +101,15 @@ private enum UnmountVerb {
         case .busy:
             let users = mount.users()
             throw CommandFailure(
-                what, path: path, "still in use\(users.isEmpty ? " (by what is not known)" : "")",
+                what, path: path, "still in use\(users.isEmpty ? "; cannot tell by which process" : "")",
                 advice: (users + [
-                    "End what uses it and try again. To unmount at once, with errors for what uses it: "
-                        + "purgefs unmount --force \(VisibleText.of(entry.mountpoint))"
+                    "End the programs that use it, and try again. To unmount at once, with errors for them: purgefs "
+                        + "unmount --force \(VisibleText.of(entry.mountpoint))"
                 ]).joined(separator: "\n  "))
         case .unable(let objection):
             throw CommandFailure(
                 what, path: path, "\(objection.subject): \(objection.reason)",
-                advice: "Unmount it from where it was mounted, or have its daemon do it, with errors for what uses "
+                advice: "Unmount it where it was mounted, or have its daemon do it, with errors for programs that use "
                     + "it: purgefs unmount --force \(entry.mountpoint)")
         case .refused(let error?) where error == .notPermitted:
             throw CommandFailure(
@@ -131,7 +131,7 @@ private enum UnmountVerb {
             throw CommandFailure(
                 what, path: path,
                 "in use, and its daemon (process \(daemon.daemons.map(String.init).joined(separator: ", "))) does not answer",
-                advice: "End it, with errors for what uses the mount: purgefs unmount --force "
+                advice: "End it, with errors for programs that use the mount: purgefs unmount --force "
                     + VisibleText.of(entry.mountpoint))
         case .silent:
             guard connection.abort() else {
@@ -178,7 +178,7 @@ private enum UnmountVerb {
         }
         if let mount = MountEntry.containers().map(\.mountpoint).last(where: { resolved.isPath(below: $0) }) {
             throw CommandFailure(
-                what, path: path, "this is inside a mount, and not its mount point",
+                what, path: path, "this is inside a mount, not its mount point",
                 advice: "Use: purgefs unmount \(VisibleText.of(mount))")
         }
         if let mount = Target.mount(ofStore: resolved) {
@@ -188,6 +188,6 @@ private enum UnmountVerb {
         }
         throw CommandFailure(
             what, path: path, "no container is mounted there",
-            advice: "To list the containers that are mounted: grep fuse.purgefs /proc/mounts")
+            advice: "To list mounted containers: grep fuse.purgefs /proc/mounts")
     }
 }

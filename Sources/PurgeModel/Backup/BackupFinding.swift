@@ -37,21 +37,21 @@ extension BackupFinding.Rule {
         case .largeBackup: "the backup is over 500 MB"
         case .userContentExcluded: "user content that is not backed up"
         case .largeFile: "files over 10 MB in the backup"
-        case .reusedCache: "files in tmp or Library/Caches that the app comes back to"
+        case .reusedCache: "files in tmp or Library/Caches that the app keeps using"
         case .emptyFile: "empty files"
-        case .redundantExclusion: "exclusions that change nothing"
+        case .redundantExclusion: "exclusions that have no effect"
         }
     }
 
     /// The remedy.
     public var advice: String {
         switch self {
-        case .largeBackup: "Exclude what can be downloaded again, or keep it in Library/Caches."
+        case .largeBackup: "Exclude data that can be downloaded again, or keep it in Library/Caches."
         case .userContentExcluded: "It is lost with the device. Include it, unless it is also kept elsewhere."
         case .largeFile: "If they can be downloaded again, exclude them or move them to Library/Caches."
-        case .reusedCache: "They may be purged at any time. What cannot be had again belongs elsewhere."
-        case .emptyFile: "A write that failed may have left them. Check for it when they are opened."
-        case .redundantExclusion: "What is in tmp, Library/Caches or an excluded folder needs no flag."
+        case .reusedCache: "They may be purged at any time. Files that cannot be recreated belong elsewhere."
+        case .emptyFile: "A failed write may have left them. Check for empty files when opening them."
+        case .redundantExclusion: "Items in tmp, Library/Caches or an excluded folder need no flag."
         }
     }
 }

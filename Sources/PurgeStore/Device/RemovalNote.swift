@@ -19,7 +19,7 @@ public struct RemovalNote {
             try System.sync(place.descriptor.raw)
         } catch {
             do throws(Errno) { try place.remove(Self.name) } catch {}  // without the mark it means nothing
-            throw .failed("it cannot be noted that files are being removed", path: path, error)
+            throw .failed("the removal of files cannot be recorded", path: path, error)
         }
     }
 
@@ -33,7 +33,7 @@ public struct RemovalNote {
             try void()
             return false
         } catch {
-            throw .failed("it cannot be noted that all files have been removed", path: path, error)
+            throw .failed("the end of the removal cannot be recorded", path: path, error)
         }
     }
 

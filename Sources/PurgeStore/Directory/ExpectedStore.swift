@@ -1,12 +1,12 @@
 import PurgeSystem
 
-/// What the name of a store has to lead to, as an earlier look has shown it, or the process that started this one.
+/// The directory to which a store's path must lead, as an earlier look or the process that started this one has seen it.
 public enum ExpectedStore: Hashable, Sendable, LosslessStringConvertible {
-    /// Nothing, so that it is made.
+    /// No directory yet: the store is created.
     case new
     case directory(FileIdentity)
 
-    /// The form of `description`.
+    /// Parses the form of `description`.
     public init?(_ description: String) {
         if description == Self.new.description {
             self = .new
@@ -24,19 +24,18 @@ public enum ExpectedStore: Hashable, Sendable, LosslessStringConvertible {
         }
     }
 
-    /// For an error of opening the store; nil if it does not mean that something else is there. ESTALE: another directory.
+    /// Returns the failure for an error of opening the store; nil if the error does not mean that the path leads elsewhere. ESTALE
+    /// stands for another directory.
     func failure(_ error: Errno, _ path: String) -> StoreError? {
         switch self {
         case .new where error == .stale:
             StoreError(
-                "a directory was put in the place of the new store after the command had begun", path: path,
-                advice: "Nothing was changed in it. Name a store in a directory that only you can change.")
+                "a directory appeared under the name of the new store after the command had begun", path: path,
+                advice: "It was not changed. Name a store in a directory that only you can change.")
         case .directory where [.stale, .noEntry, .notDirectory].contains(error):
             StoreError(
-                "the store was moved, removed or exchanged for another directory after the command had begun",
-                path: path,
-                advice: "Nothing was changed in what is there now. Name a store in a directory that only you can "
-                    + "change.")
+                "the store was moved, removed or replaced after the command had begun", path: path,
+                advice: "The directory there now was not changed. Name a store in a directory that only you can change.")
         default: nil
         }
     }

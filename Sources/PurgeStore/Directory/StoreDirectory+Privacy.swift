@@ -15,7 +15,7 @@ extension StoreDirectory {
                     try tighten(name, to: 0o600)
                 }
             }
-        } catch { throw .failed("the store cannot be made its owner's alone", path: path, error) }
+        } catch { throw .failed("the store cannot be made private to its owner", path: path, error) }
     }
 
     /// Removes the permissions beyond `mode`. Skips symbolic links and missing entries.

@@ -14,7 +14,7 @@ extension StoreDirectory {
                 "is not a store, and not empty (\(foreign.count == 1 ? "" : "among others, ")`\(first)` is in it)",
                 path: path,
                 advice: creating
-                    ? "Name a new or an empty directory; no other is turned into a store. Nothing was changed."
+                    ? "Name a new or an empty directory: purgefs turns no other into a store. Nothing was changed."
                     : "Name the store that was given to `purgefs mount`.")
         }
         guard creating || names.contains("container") else {
@@ -45,7 +45,7 @@ extension StoreDirectory {
     func endOtherStarts(than start: String? = nil) throws(StoreError) {
         do {
             try StartMark.clear(on: descriptor, butOf: start)
-        } catch { throw .failed("the mark of another start cannot be removed from the store", path: path, error) }
+        } catch { throw .failed("the mark of an earlier run cannot be removed from the store", path: path, error) }
     }
 
     private func unwritable(_ what: String, advice: String) -> StoreError {

@@ -108,8 +108,8 @@ struct StoreDirectory: Sendable {
             return try NewDirectory.make(path.pathNames.last ?? path, in: parent)
         } catch .stale {
             throw StoreError(
-                "another directory was put in the place of the store while it was made", path: path,
-                advice: "Nothing was changed in that one. Name a store in a directory that only you can change.")
+                "another process replaced the store while it was being made", path: path,
+                advice: "The other directory was not changed. Name a store in a directory that only you can change.")
         } catch NewDirectory.unproven {
             throw .unproven("the store", path: path)
         } catch .noEntry {

@@ -31,7 +31,7 @@ extension Store {
             guard let found = try attribute(of: file, name, ExtentRecord.key) else { return nil }
             value = found
         } catch .range {
-            throw ExtentDamage(what: "is no list", countsAsFull: false)
+            throw ExtentDamage(what: "is not a list", countsAsFull: false)
         } catch {
             throw ExtentDamage(
                 what: "cannot be read: \(error)", countsAsFull: true, isForbidden: error == .accessDenied)
@@ -39,16 +39,16 @@ extension Store {
         switch value.first {
         case UInt8(ascii: "i"):
             guard let runs = ExtentRecord.decode(value.dropFirst()) else {
-                throw ExtentDamage(what: "is no list", countsAsFull: false)
+                throw ExtentDamage(what: "is not a list", countsAsFull: false)
             }
             return ExtentRecord(runs: runs)
         case UInt8(ascii: "s"):
             guard let sidecar = Self.sidecarName(value.dropFirst()) else {
-                throw ExtentDamage(what: "names no sidecar of purgefs", countsAsFull: false)
+                throw ExtentDamage(what: "does not name a sidecar of purgefs", countsAsFull: false)
             }
             return ExtentRecord(runs: try runs(ofSidecar: sidecar), sidecar: sidecar)
         default:
-            throw ExtentDamage(what: "is no list", countsAsFull: false)
+            throw ExtentDamage(what: "is not a list", countsAsFull: false)
         }
     }
 
@@ -186,7 +186,7 @@ extension Store {
             do throws(Errno) {
                 try System.unlink(at: folder.raw, name)
                 problem.repair = "It has been removed."
-            } catch { problem.advice = "It cannot be removed (\(error)): find out what it is." }
+            } catch { problem.advice = "It cannot be removed (\(error)): examine it by hand." }
             return problem
         }
     }

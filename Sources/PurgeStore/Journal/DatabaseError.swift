@@ -58,8 +58,8 @@ struct DatabaseError: Error, Hashable {
         case _ where isForeign:
             StoreError(
                 message, path: path,
-                advice: "Nothing was done to it. Move it out of the store, or run `purgefs check --repair \(store)`: "
-                    + "it keeps it under another name and starts a new journal.")
+                advice: "It was not changed. Move it out of the store, or run `purgefs check --repair \(store)`, "
+                    + "which renames it and starts a new journal.")
         case _ where isDamage:
             StoreError(
                 "the journal is damaged: \(message)", path: path,

@@ -8,8 +8,8 @@ public struct JournalDamage: Sendable {
     init(_ error: DatabaseError, keptAs aside: String, in place: StoreDirectory) {
         message = StoreError(
             "the journal was damaged: \(error.message)", path: place.pathOf(JournalSchema.fileName),
-            advice: "The damaged journal is now `\(aside)`, and a new one was begun. Earlier events, and when files "
-                + "were last used, are only in the damaged one; files and settings are not in it.")
+            advice: "The damaged journal is now `\(aside)`, and a new one was started. Only the damaged one has "
+                + "earlier events and last uses of files. Files and settings are not affected.")
         lack = "events of a damaged journal, which is now `\(aside)`"
     }
 
@@ -24,8 +24,8 @@ public struct JournalDamage: Sendable {
     init(ofLostIn place: StoreDirectory) {
         message = StoreError(
             "the journal was removed or replaced while it was in use", path: place.pathOf(JournalSchema.fileName),
-            advice: "What is there now is used, or a new one was begun. What the other held is not in it: earlier "
-                + "events, and when files were last used.")
+            advice: "The journal there now is used, or a new one was started. It lacks the earlier events and last "
+                + "uses of files.")
         lack = "events of a journal that was removed or replaced"
     }
 }

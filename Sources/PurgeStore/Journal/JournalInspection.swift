@@ -32,7 +32,7 @@ extension StoreDirectory {
         let new = "\(name).new"
         do throws(Errno) {
             try removeJournal(new)
-        } catch { throw .failed("what an earlier repair left cannot be removed", path: pathOf(new), error) }
+        } catch { throw .failed("the leftovers of an earlier repair cannot be removed", path: pathOf(new), error) }
         let saved: Int64
         do {
             saved = try JournalSalvage.run(from: databasePlace(of: name), to: databasePlace(of: new))

@@ -52,7 +52,7 @@ extension JournalReader {
                 let event = try EventRow.event(rows)
                 // A damaged index may lead to other rows, and its pages back into themselves.
                 guard query.admits(event, after: events.last) else {
-                    throw DatabaseError(code: SQLITE_CORRUPT, message: "its index does not fit its events")
+                    throw DatabaseError(code: SQLITE_CORRUPT, message: "its index does not match its events")
                 }
                 events.append(event)
             }
@@ -85,7 +85,7 @@ extension JournalReader {
                 try rows.bind(paths.last ?? text, 1)
                 guard try rows.step(), let path = rows.text(0) else { break }
                 guard !path.isPath(paths.last ?? text) else {
-                    throw DatabaseError(code: SQLITE_CORRUPT, message: "its index does not fit its events")
+                    throw DatabaseError(code: SQLITE_CORRUPT, message: "its index does not match its events")
                 }
                 paths.append(path)
                 rows.reset()

@@ -53,12 +53,12 @@ extension ControlFile {
         case .storageOthers:
             Row(
                 .size(\.others) { .others($0) }, reads: "bytes used by the system and other apps",
-                writes: "a size, `+size`, `-size`", set: "what the system and other apps use: SIZE, +SIZE, -SIZE")
+                writes: "a size, `+size`, `-size`", set: "space used by the system and other apps: SIZE, +SIZE, -SIZE")
         case .storageOthersPurgeable:
             Row(
                 .size(\.othersPurgeable) { .othersPurgeable($0) }, reads: "the part of others that can be purged",
                 writes: "a size, `+size`, `-size`; more than others is `EINVAL`",
-                set: "the part of others that is purged first: SIZE, +SIZE, -SIZE; at most others")
+                set: "the part of others that purging can reclaim: SIZE, +SIZE, -SIZE; at most others")
         case .storageOthersShare:
             Row(
                 .setting(
@@ -66,7 +66,7 @@ extension ControlFile {
                     parse: { OthersShare.percent(text: $0).map { .othersShare($0) } }),
                 reads: "the share of a shortfall taken from others.purgeable before files are purged, in percent",
                 writes: "a whole number from 0 to 100",
-                set: "how much of what is short that part gives before files do: PERCENT")
+                set: "share of a shortfall taken from others.purgeable before files are purged: PERCENT")
         case .storageUsed: Row(.number(\.used), reads: "charged bytes of this container")
         case .storageAvailable: Row(.number(\.free), reads: "free: total less others less used, not below 0")
         case .storageImportant:
@@ -111,7 +111,7 @@ extension ControlFile {
                     read: { $0.read { $0.device.profile }.rawValue + "\n" },
                     parse: { Profile(rawValue: $0).map { .profile($0) } }),
                 reads: "the purging rules in force: `documented` or `device`",
-                writes: "`documented` or `device`", set: "rules of purging: documented or device")
+                writes: "`documented` or `device`", set: "purging rules: documented or device")
         case .storagePurgeLatency:
             Row(
                 .setting(
@@ -119,7 +119,7 @@ extension ControlFile {
                     parse: { TimeSpan(purgeLatency: $0).map { .purgeLatency($0) } }),
                 reads: "the delay of background purges in profile `device`, in real time",
                 writes: "a duration, or `0`",
-                set: "how long purging lags behind in profile device: DURATION, or 0")
+                set: "delay of background purges in profile device: DURATION, or 0")
         case .deviceState:
             Row(
                 .setting(read: { $0.read { $0.device.state }.rawValue + "\n" }, parse: DeviceChange.init(state:)),
@@ -145,14 +145,16 @@ extension ControlFile {
                     read: { "\($0.read { $0.device.journal.size.bytes })\n" },
                     parse: { JournalBounds.size(text: $0).map { .journal(.size($0)) } }),
                 reads: "the maximum length of the journal's file, in bytes; 0 if no events are recorded",
-                writes: "a size from 1M to 1G, or `0`", set: "how long the journal may be: SIZE from 1M to 1G, or 0")
+                writes: "a size from 1M to 1G, or `0`",
+                set: "maximum size of the journal: SIZE from 1M to 1G, or 0 "
+                    + "to record no events")
         case .journalAge:
             Row(
                 .setting(
                     read: { $0.read { $0.device.journal.age }.text + "\n" },
                     parse: { TimeSpan(purgeLatency: $0).map { .journal(.age($0)) } }),
                 reads: "the maximum age of events in the journal, by the device's clock; `0s` for no limit",
-                writes: "a duration, or `0`", set: "how old events may be: DURATION, or 0 for any age")
+                writes: "a duration, or `0`", set: "maximum age of events: DURATION, or 0 for no limit")
         case .status:
             Row(
                 .report { JSONText.encode($0.status(), pretty: true) + "\n" },

@@ -114,7 +114,7 @@ struct ChargedBlocks: VolumeFamily {
         do throws(Errno) {
             try count(node, descriptor, blocks)
         } catch {
-            access.report("\(error): what it has cannot be counted now", node)
+            access.report("\(error): its blocks cannot be counted now", node)
             change { state in
                 state[node].io.unsettled = state[node].io.unsettled.map { $0.union(blocks) } ?? blocks
             }

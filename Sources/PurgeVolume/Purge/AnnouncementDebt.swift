@@ -32,7 +32,10 @@ public struct AnnouncementDebt: ~Copyable {
     deinit {
         guard !isNothing else { return }
         names.announce(removals)
-        names.port.report(StoreError("purged names were not waited for", path: names.store.path, advice: ""))
+        names.port.report(
+            StoreError(
+                "the announcement of purged names was not "
+                    + "awaited", path: names.store.path, advice: ""))
     }
 
     @usableFromInline

@@ -113,7 +113,7 @@ final class StoreKeeper: VolumeFamily {
         where isRemoved(directory) {
             return StoreError(
                 "\(name) was removed while it was mounted", path: store.path,
-                advice: "What was in the container is lost.")
+                advice: "The content of the container is lost.")
         }
         let missing = events.missing
         var lost =
@@ -160,7 +160,7 @@ extension StoreKeeper {
         if journal.isForReading { return }
         do throws(StoreError) {
             guard try journal.endsWithinAMount() else { return }
-            events.note("about one second of events: the last mount has not ended with an unmount")
+            events.note("about one second of events: the last mount did not end with an unmount")
         } catch { reportJournal(error) }
     }
 
@@ -178,7 +178,7 @@ extension StoreKeeper {
         let bounds = read { $0.device.journal }
         let wasRecording = events.isRecording
         events.record(bounds.recordsEvents)
-        if !wasRecording { events.note("events of the time in which none were recorded (journal.size was 0)") }
+        if !wasRecording { events.note("events from the time when none were recorded (journal.size was 0)") }
         if journal.isForReading { return }
         let now = System.uptime()
         let isDue = bounded.withLock { $0.map { $0.bounds != bounds || $0.next <= now } ?? true }

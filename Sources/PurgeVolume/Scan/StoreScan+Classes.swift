@@ -49,7 +49,7 @@ extension StoreScan {
     /// Returns a sentence about the state that a failed change of the default class leaves.
     public static func unchanged(storedWith files: Int) -> String {
         let kept = files == 1 ? "1 file has" : "\(files) files have"
-        return "The default class is as it was" + (files == 0 ? "." : "; \(kept) it stored now.")
+        return "The default class is unchanged" + (files == 0 ? "." : "; \(kept) it stored now.")
     }
 
     private func keep(

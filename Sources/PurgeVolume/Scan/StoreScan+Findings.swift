@@ -88,10 +88,10 @@ extension StoreScan {
         StoreProblem(
             path: path(of: node),
             what: node.isDirectory
-                ? "the folder cannot be read; what is in it is not counted"
+                ? "the folder cannot be read; its content is not counted"
                 : "the file cannot be read; its size is counted, without its marks and holes",
-            advice: "Commands that only read change no permissions; a mount does, for a moment, for files of its user. "
-                + "As its owner: chmod u+rX",
+            advice: "Commands that only read do not change permissions (a mount does, briefly). As its owner: chmod "
+                + "u+rX",
             isRepairable: false)
     }
 
@@ -104,7 +104,7 @@ extension StoreScan {
     private func problem(ofUnprotected node: Node) -> StoreProblem {
         StoreProblem(
             path: path(of: node), what: "its fileProtection has an unknown value and is ignored",
-            advice: "Set it anew in a mount: purgefs mark --protection CLASS", isRepairable: false)
+            advice: "Set it again in a mount: purgefs mark --protection CLASS", isRepairable: false)
     }
 
     private func path(of node: Node) -> String { pathInStore(of: (node, nil)) }

@@ -71,7 +71,7 @@ def serve(manager, name):
     warnings = service.communicate(timeout=30)[1]
     assert service.returncode == 0, service.returncode
     expected = {"missing": "No such file or directory", "full": "Resource temporarily unavailable"}.get(KIND)
-    assert warnings.count("service manager cannot be told") == (2 if expected else 0), warnings
+    assert warnings.count("to the service manager: ") == (2 if expected else 0), warnings
     assert expected is None or expected in warnings, warnings
     assert open("store/container/Documents/f").read() == "x"
     assert not os.path.ismount("mnt")

@@ -57,7 +57,7 @@ struct FaultSweepTests {
     ) throws {
         let kernel = FakeKernel()
         defer {
-            let unpaid = kernel.reports.map(\.what).filter { $0 == "purged names were not waited for" }
+            let unpaid = kernel.reports.map(\.what).filter { $0 == "the announcement of purged names was not awaited" }
             tally.problems.withLock { $0 += unpaid.map { "\(operation.name): \($0)" } }
         }
         try withVolume(port: kernel, settings: roomy) { live in
