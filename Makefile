@@ -144,7 +144,7 @@ install: ## install into PREFIX (/usr/local), after `make build`
 	install -m 644 mount-scripts/purgefs_pytest.py mount-scripts/container.sh '$(DESTDIR)$(DATADIR)'
 	sed 's|@BINDIR@|$(BINDIR)|g; s|@DOCDIR@|$(DOCDIR)|g' mount-scripts/purgefs@.service > '$(DESTDIR)$(UNITDIR)/purgefs@.service'
 	$(BINARY) generate man > '$(DESTDIR)$(MANDIR)/man1/purgefs.1'
-	echo '.so man1/purgefs.1' > '$(DESTDIR)$(MANDIR)/man8/mount.purgefs.8'
+	$(BINARY) generate man8 > '$(DESTDIR)$(MANDIR)/man8/mount.purgefs.8'
 	$(BINARY) generate bash > '$(DESTDIR)$(BASHDIR)/purgefs'
 	$(BINARY) generate zsh > '$(DESTDIR)$(ZSHDIR)/_purgefs'
 	$(BINARY) generate fish > '$(DESTDIR)$(FISHDIR)/purgefs.fish'

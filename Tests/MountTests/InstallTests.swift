@@ -115,6 +115,8 @@ extension Mounts {
                 #expect(unit.contains("=\(prefix)/bin/purgefs ") && !unit.contains("@BINDIR@"))
                 let man = Files.text("\(place)\(prefix)/share/man/man1/purgefs.1")
                 #expect(man == (try PurgefsBinary.run("generate", "man").succeeded()))
+                let mounting = Files.text("\(place)\(prefix)/share/man/man8/mount.purgefs.8")
+                #expect(mounting == (try PurgefsBinary.run("generate", "man8").succeeded()))
                 #expect(
                     Files.text("\(place)\(prefix)/share/zsh/site-functions/_purgefs").hasPrefix("#compdef purgefs\n"))
 

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import PurgeCommandLine
 @testable import PurgeCommands
 
 /// The manual page and the completions must contain everything that the help contains.
@@ -37,6 +38,23 @@ struct GeneratedFilesTests {
         for example in try #require(Verbs.all.first { $0.name == verb }).examples {
             #expect(text.contains(Roff.bold(example)), "\(example)")
         }
+    }
+
+    @Test func mountManualPage() throws {
+        let text = try part("man8", from: ".SH OPTIONS", to: ".SH ")
+        for name in ["total", "others", "others\\-purgeable", "profile", "purge\\-latency", "protection", "log"] {
+            #expect(text.contains("\n.TP\n\\fB\(name)\\fR="), "\(name)")
+        }
+        #expect(text.contains("\n.TP\n\\fBallow_other\\fR\n"))
+        #expect(try part("man8", from: ".SH EXIT STATUS", to: ".SH ").contains("\\fB32\\fR"))
+    }
+
+    @Test func manualPageSections() {
+        let page = Session("generate", "man").output
+        for section in ["EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES", "SEE ALSO"] {
+            #expect(page.split(separator: "\n").count { $0 == ".SH \(section)" } == 1, "\(section)")
+        }
+        #expect(page.split(separator: Roff.prose(HelpText.targetMeaning)).count == 2)
     }
 
     @Test(arguments: Verbs.all.map(\.name)) func bash(verb: String) throws {
@@ -95,6 +113,8 @@ struct GeneratedFilesTests {
     @Test func isNotShown() {
         #expect(!Session("help").output.contains("generate"))
         #expect(Session("generate").status == 64)
-        #expect(Session("generate", "csh").messages.hasPrefix("purgefs: generate: 'csh' is not man, bash, zsh or fish"))
+        #expect(
+            Session("generate", "csh").messages.hasPrefix(
+                "purgefs: generate: 'csh' is not man, man8, bash, zsh or fish"))
     }
 }

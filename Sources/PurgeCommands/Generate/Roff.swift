@@ -7,6 +7,14 @@ enum Roff {
         "\\": #"\e"#, "-": #"\-"#, "'": #"\(aq"#, "`": #"\(ga"#, "~": #"\(ti"#, "^": #"\(ha"#, "\"": #"\(dq"#,
     ]
 
+    /// The first lines of a page.
+    static func header(_ title: String, _ section: Int, _ manual: String) -> [String] {
+        [
+            #".\" Made by `purgefs generate` from the table that the help is made from."#,
+            ".TH \(title) \(section) \"\" \"purgefs \(Version.number)\" \"\(manual)\"", ".nh", ".ad l",
+        ]
+    }
+
     static func plain(_ text: String) -> String {
         let escaped = text.reduce(into: "") { $0 += escapes[$1] ?? String($1) }
         return escaped.first == "." ? #"\&"# + escaped : escaped
