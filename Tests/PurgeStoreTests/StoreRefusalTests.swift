@@ -54,7 +54,7 @@ struct StoreRefusalTests {
             try System.makeSymbolicLink(to: "other", at: AT_FDCWD, directory["next"])
         }
         let error = try storeError { _ = try Store.open(directory["next"], creating: true, expected: .new) }
-        #expect(error.what.hasPrefix("a directory was put in the place of the new store after"))
+        #expect(error.what.hasPrefix("a directory appeared under the name of the new store after"))
         #expect(directory.names(in: "next") == [] && ExpectedStore("new") == .new)
     }
 

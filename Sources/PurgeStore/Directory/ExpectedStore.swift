@@ -35,7 +35,8 @@ public enum ExpectedStore: Hashable, Sendable, LosslessStringConvertible {
         case .directory where [.stale, .noEntry, .notDirectory].contains(error):
             StoreError(
                 "the store was moved, removed or replaced after the command had begun", path: path,
-                advice: "The directory there now was not changed. Name a store in a directory that only you can change.")
+                advice: "The directory there now was not changed. Name a store in a directory that only you can change."
+            )
         default: nil
         }
     }
