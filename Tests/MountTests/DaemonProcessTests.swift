@@ -7,7 +7,7 @@ extension Mounts {
     /// command line and environment, the daemon loads the program again. Only the spaces or NULs in /proc/PID/cmdline, and
     /// /proc/PID/environ, differ.
     @Suite struct DaemonProcessTests {
-        private static let words = "mount --foreground --ready-fd 3 --total 64M"
+        private static let words = "mount --foreground --ready-fd 3 --known-store new --total 64M"
 
         /// Installs a seccomp filter that makes close_range(2) fail with ENOSYS, as on an old kernel.
         private static let withoutCloseRange = """

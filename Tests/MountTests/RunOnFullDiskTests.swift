@@ -106,8 +106,6 @@ extension Mounts {
                     let journal = "\(store)/journal.sqlite"
                     #expect(try Files.charged(journal) - Files.size(journal) < 65536)
                     #expect(throws: Errno.noData) { try Attributes.get(store, "user.purgefs.start") }
-                    // An older version left its journal in this mode.
-                    try Program.run("sqlite3", "\(store)/journal.sqlite", "PRAGMA journal_mode = WAL").succeeded()
                 }
             }
         }
