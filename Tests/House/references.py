@@ -1,5 +1,6 @@
 """Files and headings that comments and pages name are in the repository."""
 import fnmatch
+import functools
 import io
 import os
 import re
@@ -51,6 +52,7 @@ def prose_of(tree, path, text):
     return re.sub(r"^(?:[ \t]*# ?|[^#\n]*$)", "", text, flags=re.MULTILINE)
 
 
+@functools.cache
 def prose_of_python(text):
     """Returns comments and strings of several lines."""
     lines = [""] * (text.count("\n") + 1)
@@ -64,9 +66,10 @@ def prose_of_python(text):
 def paths(tree, path, text):
     """Every path into one of our folders exists."""
     for found in OURS.finditer(text):
-        if not any(fnmatch.fnmatch(known, found[1]) or known.startswith(found[1] + "/") for known in tree.paths):
+        name = found[1]
+        if name not in tree.paths and not any(fnmatch.fnmatch(known, name) or known.startswith(name + "/") for known in tree.paths):
             line = text.count("\n", 0, found.start()) + 1
-            yield Finding("references", found[1], f"{path}:{line}", f"there is no {found[1]}")
+            yield Finding("references", name, f"{path}:{line}", f"there is no {name}")
 
 
 def pointers(tree, path, prose):

@@ -1,5 +1,6 @@
 """Limits on the sizes of types, functions and callbacks."""
 import ast
+import functools
 import re
 from collections import defaultdict
 
@@ -71,9 +72,14 @@ def functions(tree):
         for name, first, last in c_functions(source):
             yield path, name, first, last - first + 1
     for path, text in tree.python().items():
-        for node in ast.walk(ast.parse(text, path)):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                yield path, node.name, node.lineno, node.end_lineno - node.lineno + 1
+        for name, first, lines in python_functions(text):
+            yield path, name, first, lines
+
+
+@functools.cache
+def python_functions(text):
+    return [(node.name, node.lineno, node.end_lineno - node.lineno + 1) for node in ast.walk(ast.parse(text))
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
 
 
 def c_functions(source):
