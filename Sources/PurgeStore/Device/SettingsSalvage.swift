@@ -1,7 +1,7 @@
 import PurgeModel
 
-/// The settings of a new device, except for what the files in the store depend on: that is carried over from damaged
-/// settings, each by itself, if it can be read and no other value forbids it.
+/// The settings of a new device, with the values that the files in the store depend on carried over from damaged settings: each on
+/// its own, if it is readable and valid beside the others.
 struct SettingsSalvage {
     private(set) var settings = Device.fresh()
     private var kept: [String] = []
