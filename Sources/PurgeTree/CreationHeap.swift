@@ -8,7 +8,7 @@ final class CreationHeap: @unchecked Sendable {
     fileprivate var positions: [ObjectIdentifier: Int] = [:]
     /// Charged blocks of all files in the heap.
     private(set) var blocks: Int64 = 0
-    /// The creation time whose files are in path order at the top, and the path version for which they are.
+    /// The creation time whose files are in path order at the top of the heap, and the path version for which that holds.
     private var order: (creation: Instant, paths: UInt64)?
 
     init(isNewestFirst: Bool = false) { self.isNewestFirst = isNewestFirst }

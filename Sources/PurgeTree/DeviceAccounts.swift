@@ -1,7 +1,7 @@
 import PurgeModel
 
-/// The device of a tree. Only PurgeTree changes its ledgers, together with the files. `change` serves the settings and the
-/// state, and must leave the ledgers alone, which no type enforces.
+/// The device of a tree. Only PurgeTree changes its ledgers, together with the files. `change` is for the settings and the
+/// state. Its body must leave the ledgers alone, although no type enforces that.
 public struct DeviceAccounts: Sendable {
     public internal(set) var device: Device { didSet { judged = nil } }
     /// The result of the last `endChange` that judged the level; nil if the device has changed since.
@@ -109,7 +109,7 @@ extension DeviceAccounts {
         device.ledgers[Int(container)].setAside(bytes)
     }
 
-    /// Ends the setting aside of bytes, because the call takes them or their files are reinstated.
+    /// Releases bytes that were set aside, because the call takes them or their files are reinstated.
     public mutating func returnSetAside(_ bytes: ByteCount, in container: UInt8) {
         device.ledgers[Int(container)].returnSetAside(bytes)
     }

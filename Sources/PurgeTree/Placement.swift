@@ -98,7 +98,7 @@ struct Placement: Sendable {
     }
 }
 
-/// A visit of the entries of one directory.
+/// A visit to the entries of one directory.
 private struct FolderVisit: Sendable {
     let directory: Node
     /// The entries at the beginning of the visit. Entries added later already have the directory's new values.

@@ -9,8 +9,8 @@ public final class PolicyIndex: @unchecked Sendable {
     /// Charged blocks of all files that belong to the policy.
     private(set) var blocks: Int64 = 0
     private(set) var files: Int64 = 0
-    /// The files that the policy may take now. In `old` are files that have reached the age, in `excess` the oldest of the
-    /// others, which are over the size, and in `young` the rest.
+    /// The files that the policy may take now. `old` has the files that have reached the age, `excess` has the oldest of the
+    /// others, which are over the size, and `young` has the rest.
     let old = CreationHeap()
     let excess = CreationHeap()
     let young = CreationHeap()
@@ -20,8 +20,8 @@ public final class PolicyIndex: @unchecked Sendable {
     private(set) var isOver = false
     /// Whether a write has reached the limit, or a check has found it reached.
     private(set) var isTriggered = false
-    /// Whether the policy was triggered and use is still at the limit, but no file can go. The policy resumes when a skipped
-    /// file is released.
+    /// Whether the policy was triggered and use is still at the limit, but no file can be taken. The policy resumes when a
+    /// skipped file is released.
     private var isExhausted = false
     /// Whether blocks have been written, and whether a skipped file has been released, since the last review.
     private var (wasWritten, wasReleased) = (false, false)
@@ -57,7 +57,7 @@ public final class PolicyIndex: @unchecked Sendable {
     /// Whether `excess` may hold the wrong files.
     var mayBeUnsettled: Bool { isOver || !excess.isEmpty }
 
-    /// Moves a file into or out of `excess`. Returns nil once `excess` has the oldest files, as many as must go and no more.
+    /// Moves a file into or out of `excess`. Returns nil once `excess` has the oldest files, exactly as many as must go.
     func moveExcess(paths: UInt64) -> (node: Node, breach: PolicyBreach?)? {
         let (newest, wanted) = (newestExcess.first(paths: paths), wantedExcess)
         if wanted > 0, let next = young.first(paths: paths),
@@ -122,7 +122,8 @@ public final class PolicyIndex: @unchecked Sendable {
         return nodes
     }
 
-    /// Triggers the policy: files that have reached the age by `now` go, and the oldest files if the limit has been reached.
+    /// Triggers the policy: files that have reached the age by `now` go and, if the limit has been reached, so do the oldest
+    /// files.
     func check(at now: Instant) {
         checked = now
         wasWritten = true

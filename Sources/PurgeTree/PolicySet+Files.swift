@@ -1,6 +1,6 @@
 import PurgeModel
 
-// Files that belong to a policy. The flags of any other node say so, and it is skipped at once.
+// Files that belong to a policy. Every node's flags tell whether it does, so other nodes are skipped at once.
 extension PolicySet {
     /// Returns a directory's policy, with the bytes and the number of the files that belong to it.
     public func use(

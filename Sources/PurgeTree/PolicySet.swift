@@ -229,7 +229,7 @@ extension PolicySet {
     private func victim(of index: PolicyIndex) -> (node: Node, breach: PolicyBreach)? {
         if index.hasCheckedVictim, let node = index.old.first(paths: paths) { return (node, .age) }
         guard index.isTriggered else { return nil }
-        // A file that has come since the time was last told may be older than the files of the first heap.
+        // A file that arrived since `now` was last set may be older than the files in an earlier heap.
         let firsts = [index.old, index.excess, index.young].compactMap { $0.first(paths: paths) }
         return firsts.min { $0.wasCreated(before: $1) }.map { ($0, .size) }
     }

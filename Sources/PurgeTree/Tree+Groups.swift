@@ -1,14 +1,14 @@
 import PurgeModel
 
-// Groups: directories whose files are purged together. The nearest directory above a file that has purgeGroup decides: the
-// file belongs to it if the value is true.
+// Groups: directories whose files are purged together. If a directory has purgeGroup, its value decides for all files below for
+// which no nearer directory has one: with true, the files belong to the directory's group; with false, to none.
 extension Tree {
     /// Sets a directory's own values of purgeGroup and purgeTombstone.
     mutating func setBehaviour(_ behaviour: PurgeBehaviour, of directory: Node) {
         guard directory.isDirectory else { return }
         if behaviour.isGroup == true, directory.behaviour.isGroup != true {
             // Files of an earlier group must have left before a new one begins. On a mount they have: the kernel changes one
-            // attribute of a directory at a time, and the call that removed the group has visited all of them.
+            // attribute of a directory at a time, and the call that removed the group has visited all of its files.
             while directory.hasVictimsOfGroup, !isPlaced { place() }
             directory.part?.units = []
         }

@@ -15,8 +15,8 @@ extension Tree {
         counted.add(blocks - node.blocks, to: node)
     }
 
-    /// Charges exactly the blocks of `runs` in a range of a file that is not dense; without runs, the range has been freed.
-    /// Blocks of the runs beyond the range are charged too.
+    /// Charges exactly the blocks of `runs` in a range of a file that is not dense; without runs, the range is freed. Blocks of
+    /// the runs beyond the range are charged too.
     public mutating func recharge(_ node: Node, _ range: Range<Int64>, as runs: [Range<Int64>] = []) {
         guard let part = node.part, part.extents != nil else { return }
         part.extents?.remove(range)

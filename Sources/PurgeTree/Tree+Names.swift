@@ -33,7 +33,7 @@ extension Tree {
         node.container = dentry.directory.container
         node.parent = dentry.directory
         node.name = dentry.name
-        // The journal does not have its uses while it had no name.
+        // The journal lacks the file's uses from the time when it had no name.
         noteUse(node, at: node.lastUse)
         counted.settle(node)
         counted.enter(node)

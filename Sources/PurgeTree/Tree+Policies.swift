@@ -27,8 +27,8 @@ extension Tree {
 }
 
 extension CountedFiles {
-    /// Sets a directory's policy; nil or an empty one removes it. A directory that was removed and is only open has none. If
-    /// at most `atOnce` files change rank, the files of a known policy stay in it.
+    /// Sets a directory's policy; nil or an empty one removes it. A removed directory that is still open has none. If at most
+    /// `atOnce` files change rank, the files of a known policy stay in it.
     mutating func setPolicy(_ policy: DirectoryPolicy?, of directory: Node, atOnce: Int) {
         let policy = policy.flatMap { $0.isEmpty || directory.isUnlinked ? nil : $0 }
         let old = directory.part?.policy

@@ -63,7 +63,7 @@ extension Tree {
         if wasOffered { counted.offer(node) } else { counted.noteUseInGroup(of: node, at: node.lastUse) }
     }
 
-    /// Reverts a failed use to `before`. For a group it remains the last use.
+    /// Reverts a failed use to `before`. The file's group keeps the failed use as its last one.
     public mutating func takeBackUse(of node: Node, at instant: Instant, before: Instant) {
         // An open file is not among the victims, which are ordered by last use.
         if node.lastUse == instant, node.heapIndex < 0 { node.lastUse = before }

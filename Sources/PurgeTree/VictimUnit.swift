@@ -110,7 +110,7 @@ struct VictimUnits: Sendable {
         }
         guard let first = heap.first else { return nil }
         guard let spared, first.isSpared(spared) else { return (age, first.part.takeUnretainedValue().unit) }
-        // Other units were used later, but may contain files that were not.
+        // Other units were used later, but may contain files that were used before `spared`.
         let next = heap.members.filter { !$0.isSpared(spared) }.min { $0.goesBefore($1) }
         return next.map { ($0.age, $0.part.takeUnretainedValue().unit) }
     }
