@@ -3,7 +3,7 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-// Files that are created without a name (O_TMPFILE). link(2) may give them their first one.
+// Files created without a name (O_TMPFILE). link(2) may name them later.
 extension FileCreation {
     /// Creates and opens a file without a name. It is charged like an entry of `directory`.
     func makeTemporary(
@@ -30,7 +30,7 @@ extension FileCreation {
     ) throws(Errno) -> (Entry, Handle) {
         let inherited = read { $0[directory].protection }
         if let inherited { try extendedAttributes.store(inherited, of: descriptor, nil) }
-        // Read after the attribute is set, which changes the change time.
+        // Read after the attribute is set, because setting it updates the change time.
         let status = try System.status(descriptor)
         let node = access.newNode(status, named: Name(""))
         let now = clock.now

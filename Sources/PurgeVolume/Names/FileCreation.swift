@@ -50,7 +50,7 @@ struct FileCreation: VolumeFamily {
         return NewPlace(directory: directory, protection: found.protection, opener: caller.tid)
     }
 
-    /// Opens an existing file. Returns nil if it has been purged meanwhile, so that the caller makes it anew.
+    /// Opens an existing file. Returns nil if the file has been purged meanwhile; the caller then creates it anew.
     private func openExisting(
         _ name: CName, in parent: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> (Entry, Handle)? {
@@ -60,7 +60,7 @@ struct FileCreation: VolumeFamily {
             throw error
         }
         do throws(Errno) {
-            // An answer to CREATE cannot pass a file through. When the kernel looks it up again, it opens the file with OPEN.
+            // A reply to CREATE cannot set up passthrough. ESTALE makes the kernel look up the name again, and then use OPEN.
             openFiles.settleMapping(of: entry.node)
             if read({ $0[entry.node].isPassed }) { throw .stale }
             return (
@@ -98,7 +98,7 @@ struct FileCreation: VolumeFamily {
                 try extendedAttributes.store(inherited, of: place.directory.raw, name)
             }
         }
-        // Read after the attribute is set, which changes the change time.
+        // Read after the attribute is set, because setting it updates the change time.
         let status = try System.status(descriptor)
         let node = access.newNode(status, named: name)
         let now = clock.now

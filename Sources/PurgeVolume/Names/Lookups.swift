@@ -17,7 +17,7 @@ struct Lookups: VolumeFamily {
         throw .stale
     }
 
-    /// Returns the entry of a node whose name may change at any time, so that the kernel must not cache the name.
+    /// Returns the entry of a node whose name may change at any time, so the kernel must not cache the name.
     func entry(of node: Node) throws(Errno) -> Entry {
         let attributes = try attributes(of: node)
         change { $0.grant(node) }
@@ -25,7 +25,7 @@ struct Lookups: VolumeFamily {
     }
 
     func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
-        // The control directory has names for a moment only (PageWaiter).
+        // The names that PageWaiter uses in the control directory exist only for a moment.
         guard let name, !parent.isControl else { return false }
         return read { state in
             state.ghosts.isEmpty
@@ -39,7 +39,7 @@ struct Lookups: VolumeFamily {
     ) throws(Errno) -> Entry? {
         guard try settledEntry(name, in: parent) != nil else {
             if let ghost = purgedNames.ghost(name, in: parent, caller: caller) { return ghost }
-            // The kernel passes on up to 1024 bytes and leaves the limit to us.
+            // The kernel passes on names of up to 1024 bytes and leaves the limit to us.
             throw name.length > Name.maximumLength ? .nameTooLong : .noEntry
         }
         let emptied = core.filesEmptied.load(ordering: .acquiring)
@@ -52,10 +52,10 @@ struct Lookups: VolumeFamily {
         return lookup(name, status, in: parent, emptied: emptied, by: caller.tid)
     }
 
-    /// Returns the entry with this status. Returns nil if the name belongs to another file now, or a purge has chosen the
-    /// file or may have emptied it since `emptied` was read from `VolumeCore.filesEmptied`. That must be read before the
-    /// status: otherwise the kernel could get a file's old size as the first that it knows. `tid` is the thread that looks up
-    /// the name.
+    /// Returns the entry with this status. Returns nil if the name now belongs to another file, if a purge has chosen the file,
+    /// or if a purge may have emptied it since `emptied` was read from `VolumeCore.filesEmptied`. The caller must read
+    /// `emptied` before the status; otherwise the first size that the kernel learns could be the one from before the purge.
+    /// `tid` is the thread that looks up the name.
     func lookup(
         _ name: Name, _ status: FileStatus, in parent: Node, emptied: Int, by tid: pid_t = 0
     ) -> Entry? {
@@ -83,8 +83,8 @@ struct Lookups: VolumeFamily {
         }
     }
 
-    /// Waits like `settledEntry`, and holds the entry so that no purge chooses it until `unhold`. A purge removes by name,
-    /// and would remove the file that is about to get the name.
+    /// Waits like `settledEntry`, and holds the entry so that no purge chooses it until `unhold`. A purge removes by name, so
+    /// it would remove the file that is about to get the name.
     func heldEntry(_ name: Name, in parent: Node) throws(Errno) -> Node? {
         var seen: UInt64?
         while true {
@@ -101,9 +101,8 @@ struct Lookups: VolumeFamily {
 
     func attributes(of node: Node, withBirth: Bool = false) throws(Errno) -> Attributes {
         if node.isControl { return control.attributes(of: node) }
-        // The stamps must be read together with the times remembered for them, which are kept for the newest stamps and the
-        // previous ones. Once an app has set times, the remembered times must be the same before and after the stamps are
-        // read.
+        // The stamps must match the times remembered for them, and those are kept only for the newest and the previous stamps.
+        // So once an app has set times, the stamps are read again until the remembered times did not change during the read.
         var seen: UInt32 = 0
         while true {
             let (status, birth) = try access.reading(node) { (location) throws(Errno) in

@@ -58,7 +58,7 @@ extension VolumeState {
     }
 }
 
-/// The flags that a file has itself. A program that saves by a rename over the file loses them.
+/// A file's own flags. A program that saves by renaming a new file over it loses them.
 private struct OwnFlags {
     let mark: PurgeMark?
     let isExcluded: Bool
@@ -67,7 +67,7 @@ private struct OwnFlags {
         (mark, isExcluded) = (state[node].ownMark, state[node].ownExclusion)
     }
 
-    /// Returns an event for each flag that the replacing file neither has itself nor gets from a folder above.
+    /// Returns an event for each flag that the replacing file neither has itself nor inherits from a folder above.
     func losses(to node: Node, by tid: pid_t, _ state: borrowing VolumeState) -> [Event] {
         let standing = state[node].standing
         var lost: [(StorageAttribute, String)] = []

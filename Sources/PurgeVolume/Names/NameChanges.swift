@@ -4,8 +4,8 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// Making, linking, renaming and removing entries. The kernel holds the directory's lock during each of these, so there is
-/// only one at a time for a name. Only a purge can come between, and the operation waits for it.
+/// Creates, links, renames and removes entries. The kernel holds the directory's lock during each of these operations, so only
+/// one at a time works on a name. Only a purge can interfere, and the operation waits for it.
 struct NameChanges: VolumeFamily {
     let core: VolumeCore
 
@@ -51,7 +51,7 @@ struct NameChanges: VolumeFamily {
         do throws(Errno) {
             let inherited = inherits ? read { $0[parent].protection } : nil
             if let inherited { try extendedAttributes.store(inherited, of: directory.raw, name) }
-            // Read after the attribute is set, which changes the change time.
+            // Read after the attribute is set, because setting it updates the change time.
             let status = try System.status(at: directory.raw, name)
             let node = access.newNode(status, named: key)
             return insert(node, in: parent, inherited, status)
@@ -85,7 +85,7 @@ struct NameChanges: VolumeFamily {
         guard try lookups.settledEntry(key, in: parent) == nil else { throw .exists }
         try makeWay(for: key, in: parent)
         let directory = try access.directoryDescriptor(parent)
-        // From here on the file has two names, so no purge takes it.
+        // Held until the new name is in the tree. After that, purges skip a file that has several names.
         try reserveForLink(node)
         let status: FileStatus
         do throws(Errno) {
@@ -115,7 +115,7 @@ struct NameChanges: VolumeFamily {
         }
     }
 
-    /// Makes a new name of the node in the store.
+    /// Adds the new name to the file in the store.
     private func linkBacking(_ node: Node, to directory: Int32, _ name: CName) throws(Errno) {
         switch try access.locate(node) {
         case .entry(let from, let old):
