@@ -4,8 +4,8 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// A folder in the container of a store that no daemon holds. Names are looked up in the tree, which follows no symbolic
-/// links. A removed entry leaves both the store and the ledger.
+/// A folder in the container of a store that no daemon holds. Names are looked up in the tree, so symbolic links are never
+/// followed. Removing an entry removes it from both the store and the ledger.
 public struct OfflineFolder {
     private let volume: Volume
     private let node: Node

@@ -3,8 +3,8 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// A store that no daemon holds and in which entries are marked. A mark is an attribute of the entry in the store, so the
-/// container need not be scanned. This class records only the event that a mark was set.
+/// A store that no daemon holds, opened to mark entries. A mark is an attribute that the caller sets on the entry in
+/// `container`, so no scan is needed. This class only records the events.
 public final class OfflineMarks {
     public typealias Mark = (attribute: StorageAttribute, value: String)
 
@@ -13,7 +13,7 @@ public final class OfflineMarks {
 
     public var container: FileDescriptor { store.container }
 
-    /// Opens the store, and holds its lock until the value is gone.
+    /// Opens the store, and holds its lock for the lifetime of the object.
     public init(storePath: String) throws(StoreError) {
         store = try Store.open(storePath, creating: false)
         journal = try Journal.open(in: store)
@@ -21,8 +21,8 @@ public final class OfflineMarks {
 
     deinit { journal.close() }
 
-    /// Records an event for each mark that was set on the entry of the container at `path` or, with nil, removed. The tier
-    /// follows from the path. A file may have a more durable one by another name, which only a scan would find.
+    /// Records an event for each mark that was set on the entry at `path` in the container, or removed if its value is nil. The
+    /// tier follows from the path. Another name may give the file a more durable tier, but only a scan would find that name.
     public func record(
         changes marks: [(attribute: StorageAttribute, value: String?)], at path: [UInt8]
     ) throws(StoreError) {
@@ -38,7 +38,7 @@ public final class OfflineMarks {
             })
     }
 
-    /// The device's clock. It shows real time if the settings cannot be read, which a mark does not need.
+    /// The device's clock. Falls back to real time if the settings cannot be read, because marking does not need them.
     private var clock: DeviceClock {
         do throws(StoreError) { return DeviceClock(of: try store.loadSettings()) } catch { return DeviceClock() }
     }

@@ -19,12 +19,12 @@ public final class OfflineVolume {
         try volume.finishInterruptedWork()
     }
 
-    /// Returns the problems of the records of charged blocks; with `repairing`, repairs them.
+    /// Returns the problems that the scan found. With `repairing`, repairs the records of charged blocks.
     public func recordProblems(repairing: Bool) throws(StoreError) -> [StoreProblem] {
         try volume.scan.recordProblems(repairing: repairing)
     }
 
-    /// Returns warnings about entries that could not be read, because reading changes no permissions.
+    /// Returns warnings about entries that could not be read: commands that only read do not change permissions.
     public func unreadableWarnings() -> [String] { volume.scan.unreadableWarnings() }
 
     /// Returns the text that `MOUNT/.purgefs/NAME` would give.
