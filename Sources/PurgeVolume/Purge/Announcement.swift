@@ -4,13 +4,13 @@ import PurgeTree
 /// A batch of purged names on its way to the kernel.
 public struct Announcement: Sendable {
     public let removals: [Removal]
-    /// Returns where the directory of a removal is now, for a name that was not found where it had been; nil if the directory
+    /// Returns the name below its directory's current path, for a name that was not found at its old path; nil if the directory
     /// has been removed.
     public let whereabouts: @Sendable (Removal) -> PurgedName?
     /// Called once the kernel has been told about all of the names.
     public let told: @Sendable () -> Void
-    /// Called once, after `told`, or before it if the kernel cannot be told in time (`isLate`): a caller waits for it. nil if
-    /// no caller waits.
+    /// Releases the waiting caller; nil if no caller waits. Called once: after `told`, or before it if the kernel cannot be
+    /// told in time (`isLate`).
     public let answer: (@Sendable (_ isLate: Bool) -> Void)?
 
     /// Calls `told` and the answer, once the kernel has been told.
@@ -25,8 +25,7 @@ public struct Removal: Sendable {
     public let directory: Node
     public let node: Node
     public internal(set) var purgedName: PurgedName
-    /// Whether the kernel must be told. In a directory that it does not know, it has cached no names, and there are no
-    /// watchers.
+    /// Whether the kernel must be told. A directory that the kernel does not know has neither cached names nor watchers.
     public internal(set) var concernsKernel = false
 
     /// The kernel's nodeid of the directory.
@@ -49,10 +48,10 @@ extension Removal {
     }
 }
 
-/// The facts that the announcing thread needs. It holds no node, because releasing the last reference to a node closes
-/// descriptors, which that thread does not have.
+/// The facts about a removal that the announcing thread needs. They include no node: releasing the last reference to a node
+/// closes descriptors, and that thread does not share the daemon's descriptor table.
 public struct PurgedName: Sendable {
-    /// The path at which it was; the name comes last.
+    /// The former path of the entry, which ends with its name.
     var path: [Name]
     /// Whether rmdir(2) removes the name, instead of unlink(2).
     public let isDirectory: Bool

@@ -1,16 +1,14 @@
 import PurgeStore
 import PurgeSystem
 
-/// Purged names that the kernel must still be told about. A purge owes that to the caller of the operation before the caller
-/// learns the outcome.
+/// Purged names that the kernel must be told about before the caller of the operation learns the outcome.
 ///
-/// Nothing is purged without a debt to add to. A debt cannot be copied, and only `Volume.answering` and
-/// `PurgedNames.awaitingAnnouncements` make one: the first releases the outcome of a call only against payment
-/// (`UnpaidAnswer`), the second waits before it returns. A debt that is dropped unpaid is a fault, which `deinit` reports
-/// after it has told the kernel.
+/// Every purge needs a debt to add its names to. A debt cannot be copied, and only two functions create one: `Volume.answering`
+/// releases the outcome of a call only when the debt is paid (`UnpaidAnswer`), and `PurgedNames.awaitingAnnouncements` waits
+/// before it returns. Dropping an unpaid debt is a bug, which `deinit` reports after it has told the kernel.
 public struct AnnouncementDebt: ~Copyable {
     enum Payment {
-        /// Names are collected, and an answer travels with them.
+        /// Names are collected and announced together, along with the answer.
         case answer
         /// Names are announced as they come, and the caller waits for the last of them.
         case wait
@@ -59,15 +57,15 @@ public struct AnnouncementDebt: ~Copyable {
         names.announce(owed, then: answer)
     }
 
-    /// Waits until the caller's names have been announced. Announcements are made in order, so it waits for one that is added
-    /// now.
+    /// Waits until the caller's names have been announced. Announcements are made in order, so it adds an empty one and waits
+    /// for that.
     fileprivate consuming func payByWaiting() {
         isAwaited = false
         names.awaitAnnouncements()
     }
 }
 
-/// The outcome of a call that may have purged. It is released only against payment for the names that the call has purged.
+/// The outcome of a call that may have purged. It is released only by paying the debt for the names that the call has purged.
 @frozen
 public struct UnpaidAnswer<Value: Sendable>: ~Copyable {
     @usableFromInline let outcome: Result<Value, Errno>

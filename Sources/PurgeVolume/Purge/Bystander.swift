@@ -3,7 +3,7 @@ import PurgeModel
 import PurgeTree
 
 /// A file that a purge could have taken if it were not open or hard-linked. A few such files are enough to explain why others
-/// were purged. So only a few are looked at, because that happens under the lock.
+/// were purged, so the search, which runs under the lock, examines only a few candidates.
 struct Bystander {
     /// How many bystanders an event names.
     private static let told = 8
@@ -15,7 +15,7 @@ struct Bystander {
     private let turn: Int
     private let age: PurgeAge
 
-    /// Returns nil for an empty file, a victim, and anything that this purge does not take.
+    /// Returns nil for an empty file, a victim, and anything that this purge would not take anyway.
     private init?(_ node: Node, _ order: PurgeOrder, in state: borrowing VolumeState) {
         let refusals = state[node].verdict(for: .room).refusals
         guard node.isRegular, !state[node].isGoing, state[node].parent != nil, let rank = state[node].purgeRank,

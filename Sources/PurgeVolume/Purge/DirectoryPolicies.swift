@@ -9,9 +9,9 @@ import Synchronization
 struct DirectoryPolicies: VolumeFamily {
     let core: VolumeCore
 
-    /// Updates the rank of files that have reached an age, or whose directory has reached a limit, before any are chosen or
-    /// planned. The lock is held for some of the files at a time. With `ages`, the age of files in `tmp` is checked even if
-    /// the profile does not ask for it.
+    /// Updates the rank of files that have reached an age, or whose directory has reached a limit. Called before files are
+    /// chosen for a purge or a plan. Works in batches, and releases the lock between them. With `ages`, the age of files in
+    /// `tmp` is checked even if the profile does not ask for it.
     func settle(ages: Bool = false) {
         guard ages || core.hasPolicies.load(ordering: .relaxed) || core.agesTemporary.load(ordering: .relaxed) else {
             return
@@ -66,7 +66,7 @@ struct DirectoryPolicies: VolumeFamily {
 }
 
 extension VolumeCore {
-    /// Returns one line for each policy, in the order of the paths. The lock is held for some of them at a time.
+    /// Returns one line for each policy, in the order of the paths. Works in batches, and releases the lock between them.
     func policiesText() -> String {
         let indexes = read { $0.tree.policies.indexes }
         let lines = PurgeSelections(core: self).inSlices(indexes) {

@@ -1,8 +1,8 @@
 import Glibc
 import PurgeTree
 
-/// Files that purges have emptied, until the kernel has been told. Until then the kernel may remember the old length of a
-/// file, and would append behind it.
+/// Files that purges have emptied, kept until the kernel has been told. Until then the kernel may remember a file's old length,
+/// and would append at that offset.
 struct EmptiedFiles: Sendable {
     private struct File {
         var announcements = 0
@@ -15,8 +15,9 @@ struct EmptiedFiles: Sendable {
 
     var isEmpty: Bool { files.isEmpty }
 
-    /// Adds a file that has been emptied. `removeAnnounced` follows, and the node exists until then. A thread that is about
-    /// to look up the file finds the new size. It must not be sent a second time, because the kernel tries a call only twice.
+    /// Adds a file that has been emptied. The node stays alive until `removeAnnounced`, which always follows. A thread that has
+    /// been sent and is about to look up the file will find the new size. It must not be sent a second time, because the kernel
+    /// tries a call only twice.
     mutating func add(_ node: Node) {
         files[ObjectIdentifier(node), default: File()].announcements += 1
         files[ObjectIdentifier(node)]?.informed = []
@@ -28,8 +29,8 @@ struct EmptiedFiles: Sendable {
         files[ObjectIdentifier(node)] = file
     }
 
-    /// Whether a thread that opens the file must look up its name first, which gives the kernel its size. This happens once
-    /// for each thread, because a thread that opens the file by a descriptor looks up nothing.
+    /// Returns whether a thread that opens the file must look up its name first, so that the kernel learns the new size. Each
+    /// thread is sent only once, because a thread that opens the file by a descriptor looks up nothing.
     mutating func mustLookUp(_ node: Node, by tid: pid_t) -> Bool {
         guard !isEmpty, files[ObjectIdentifier(node)]?.informed.contains(tid) == false else { return false }
         return files[ObjectIdentifier(node)]?.sent.insert(tid).inserted ?? false

@@ -4,16 +4,16 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// A folder whose whole content is removed: `tmp` at a reboot or an update, the container when the app is removed,
-/// directories at a reset of the policies. Everything goes, folders and open or hard-linked files included. An open file
-/// stays charged until its last close, and a file with a name elsewhere keeps that name. Entries that are made in the folder
-/// meanwhile, or moved out of it, may stay. For ageing, only overaged entries of `tmp` are removed.
+/// A folder whose whole content is removed: `tmp` at a reboot or an update, the container when the app is removed, directories
+/// at a reset of the policies. Everything is removed, including folders and open or hard-linked files. An open file stays
+/// charged until its last close, and a file with a name elsewhere keeps that name. Entries that are created in the folder
+/// meanwhile, or moved out of it, may remain. For ageing, only overaged entries of `tmp` are removed.
 struct EmptiedFolder: VolumeFamily {
     /// The folder to empty, and the reason.
     enum Work {
         case device(DeviceWork)
-        /// A directory that has a policy. Directories in it that have a policy of their own, or that every container has,
-        /// stay and are emptied too.
+        /// A directory that has a policy. Directories in it that have their own policy, or that every container has, are also
+        /// emptied but not removed.
         case policy(Node)
         /// The entries of `tmp` that are overaged at this moment.
         case ageing(Instant)
@@ -64,7 +64,7 @@ struct EmptiedFolder: VolumeFamily {
         return state[directory].policy != nil || containerFolders.include(directory, in: state)
     }
 
-    /// Whether the directory's entries are still to be removed, wherever it has been moved.
+    /// Whether the directory's entries must still be removed, even if the directory has been moved.
     private func empties(_ directory: Node, _ state: borrowing VolumeState) -> Bool {
         switch work {
         case .device(.delete): true
@@ -117,14 +117,14 @@ struct EmptiedFolder: VolumeFamily {
             return (removal, freed)
         } catch {
             access.unhold(node)
-            // Entries have been made in the folder meanwhile.
+            // Not an error if entries have been created in the folder meanwhile.
             if error != .notEmpty { report(dentry, error) }
             return nil
         }
     }
 
-    /// Holds the entry as soon as nothing else is using it by its name, and returns it with its path. Returns nil if the
-    /// entry is gone, no longer in the folder, or in use for too long.
+    /// Waits until no other operation uses the entry by its name, then holds it and returns it with its path. Returns nil if
+    /// the entry is gone, no longer in the folder, or in use for too long.
     private func begin(_ dentry: Dentry) -> (Node, path: [Name])? {
         let deadline = System.uptime() + Purger.patienceForHeldFiles
         while true {

@@ -2,8 +2,8 @@ import Glibc
 import PurgeModel
 import PurgeTree
 
-/// A purge that has been decided: its bytes are free in the ledger, but its files are still to be removed. It cannot be
-/// copied, so it ends once: `Purger.carryOut` carries it out, or it is put back.
+/// A purge that has been decided: its bytes are free in the ledger, but its files are still to be removed. It cannot be copied,
+/// so it ends exactly once: `Purger.carryOut` carries it out, or its files are put back.
 struct Purge: ~Copyable {
     /// The purge's number in `UntoldPurges`.
     let number: UInt64

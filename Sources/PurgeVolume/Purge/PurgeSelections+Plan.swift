@@ -4,8 +4,8 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-// The plan of a purge: the files it would take, without taking them. The lock is held for some of the files at a time. So
-// beside other work a plan may miss files that come or go meanwhile; if nothing else happens, a purge takes the same files in
+// The plan of a purge: the files it would take, without taking them. Planning works in slices, and releases the lock between
+// them. So a plan may be wrong about files that come or go meanwhile; if nothing else happens, a purge takes the same files in
 // the same order.
 extension PurgeSelections {
     /// How many files are visited while the lock is held.
@@ -55,8 +55,8 @@ extension PurgeSelections {
         return mine == theirs ? a.key < b.key : mine < theirs
     }
 
-    /// Returns the values that `body` returns for the items. The lock is held for some items at a time. The results are
-    /// joined without the lock, because a large array takes time to grow.
+    /// Returns the non-nil values that `body` returns for the items. Works in slices, and releases the lock between them. The
+    /// results are joined without the lock, because a large array takes time to grow.
     func inSlices<Item, Value: Sendable>(
         _ items: [Item], _ body: (Item, borrowing VolumeState) -> Value?
     ) -> [Value] {
@@ -80,7 +80,7 @@ extension PurgeSelections {
 
 // Empty files and symbolic links free nothing, so they are purged only when a command names their place.
 extension PurgeSelections {
-    /// Returns the empty files that existed at some moment, in purge order, which is by path.
+    /// Returns the empty files that a search finds, in purge order, which is by path. They may change before it ends.
     func emptyFiles(of command: ReclaimCommand, below top: Node? = nil) -> [FoundFile] {
         let goal = command.goal
         let order = read { $0.device.order(for: goal, .command) }
@@ -124,14 +124,14 @@ struct FoundFile {
     let path: [UInt8]
     /// The unit that the file is purged with.
     let unit: FoundUnit?
-    /// Whether purging the file leaves a tombstone, as of the last check.
+    /// Whether purging the file leaves a tombstone, as of the last `renewed`.
     private(set) var leavesTombstone = false
 
     init(_ node: Node, _ path: [UInt8], unit: FoundUnit? = nil) {
         (self.node, self.path, self.unit) = (node, path, unit)
     }
 
-    /// Returns the file with a fresh answer to whether it leaves a tombstone.
+    /// Returns the file with an up-to-date `leavesTombstone`.
     func renewed(in state: borrowing VolumeState) -> FoundFile {
         var file = self
         file.leavesTombstone = state[node].leavesTombstone
@@ -174,7 +174,7 @@ extension [FoundFile] {
     /// The files sorted by path, byte by byte.
     var inOrderOfPath: [FoundFile] { sorted { $0.path.lexicographicallyPrecedes($1.path) } }
 
-    /// How many bytes of paths are looked up anew while the lock is held once. A path is as long as its folders are deep.
+    /// How many bytes of paths are resolved again while the lock is held once. Resolving a long path takes longer.
     private static let pathBytes = 64 << 10
 
     /// Returns all files in their order, in parts of at most `count`. A part ends early if its paths are long.

@@ -46,7 +46,7 @@ struct PurgeAnswer {
 
 // Purges of files that a request names, or that lie in a place it names: the files are known beforehand.
 extension PurgeSelections {
-    /// Carries out any request that `storage.reclaim` accepts. `isKept` is whether the outcome may be read later.
+    /// Carries out any request that `storage.reclaim` accepts. `isKept` tells whether the outcome may be read later.
     func purge(
         _ request: PurgeRequest, tid: pid_t, _ debt: inout AnnouncementDebt, isKept: Bool
     ) throws(Errno) -> PurgeAnswer {
@@ -68,8 +68,8 @@ extension PurgeSelections {
         return answer
     }
 
-    /// Purges by rule below a path. If planned files are opened before they are purged, others may have to be purged to reach
-    /// a size.
+    /// Purges by rule below a path. If planned files are opened before their turn, other files may have to be purged to free
+    /// the requested bytes.
     private func purge(
         _ command: ReclaimCommand, below path: [UInt8], _ tid: pid_t, _ debt: inout AnnouncementDebt
     ) throws(Errno) -> PurgeAnswer {
@@ -92,7 +92,7 @@ extension PurgeSelections {
             let lines = read { state in
                 part.compactMap { file -> PlanLine? in
                     guard let cause = refusal(of: file, in: state) else { return PlanLine(Victim(file, in: state)) }
-                    // A file that is refused as empty already is what a purge would make of it.
+                    // An empty file is already in the state that a purge would leave it in, so it is not reported.
                     return selection.namesRefused && cause != .empty ? PlanLine(refused: file.path, cause) : nil
                 }
             }

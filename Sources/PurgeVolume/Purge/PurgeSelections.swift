@@ -16,7 +16,7 @@ struct Selection {
 struct PurgeSelections: VolumeFamily {
     let core: VolumeCore
 
-    /// Returns the files of a request. ENOENT if nothing matches a pattern, or a place to purge in does not exist.
+    /// Returns the files of a request. Throws ENOENT if no pattern matches, or the place to purge in does not exist.
     func select(_ request: PurgeRequest) throws(Errno) -> Selection {
         switch request {
         case .paths(let paths): return select(paths)
@@ -66,15 +66,15 @@ struct PurgeSelections: VolumeFamily {
         }
     }
 
-    /// Returns why no purge may take the file; nil if one may. A file that has left its path, by itself or with a folder
-    /// above it, is no longer the one that was found.
+    /// Returns why no purge may take the file; nil if one may. A file that is no longer at its path, because it or a folder
+    /// above it was moved, counts as missing.
     func refusal(of file: FoundFile, in state: borrowing VolumeState) -> PurgeRefusal? {
         entry(at: file.path, in: state) === file.node
             ? state[file.node].verdict(for: .file).refusals.subtracting(.busy).first : .noEntry
     }
 
-    /// Returns all entries below a folder except folders, by path, if `takes` returns true for the entry or a folder that
-    /// contains it.
+    /// Returns, sorted by path, all entries below a folder that are not folders and for which `takes` returns true, either for
+    /// the entry itself or for a folder that contains it.
     private func files(below folder: Node, _ path: [UInt8], _ takes: ([UInt8]) -> Bool) -> [FoundFile] {
         var found: [FoundFile] = []
         var pending = [(folder: folder, path: path, isTaken: false)]

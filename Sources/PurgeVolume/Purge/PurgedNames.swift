@@ -13,7 +13,8 @@ struct PurgedNames: VolumeFamily {
         announce(removals, answer: nil)
     }
 
-    /// Announces names, and runs `then` once that is done, or earlier if it is not possible in time: see `Announcements`.
+    /// Announces names, and runs `then` once that is done, or earlier if the kernel cannot be told in time: see
+    /// `Announcements`.
     func announce(_ removals: [Removal], then: @escaping @Sendable () -> Void) {
         announce(removals) { [self] isLate in
             if isLate { core.lateAnnouncements.add(1, ordering: .relaxed) }
@@ -55,7 +56,7 @@ struct PurgedNames: VolumeFamily {
     }
 }
 
-// The kernel learns about a purged name by an unlink(2) through the mount on our own thread, which also wakes watchers
+// The kernel learns about a purged name from an unlink(2) that our own thread makes through the mount. This also wakes watchers
 // (docs/INTERNALS.md, Telling the kernel of a purge).
 extension PurgedNames {
     func isAnnouncer(_ caller: Caller) -> Bool { isAnnouncer(caller.tid) }
@@ -85,8 +86,8 @@ extension PurgedNames {
         return status
     }
 
-    /// Returns a mode of the right type: the kernel takes an inode whose type changes for broken. The tree does not know the
-    /// type of special files; most are FIFOs.
+    /// Returns a mode of the right type: the kernel treats an inode whose type changes as bad. The tree does not know the type
+    /// of special files; most are FIFOs.
     private static func typicalMode(_ kind: NodeKind) -> mode_t {
         switch kind {
         case .directory, .controlDirectory: S_IFDIR | 0o700

@@ -5,8 +5,8 @@ import PurgeTree
 
 // The work of a purge on its files in the store.
 extension Purger {
-    /// Removes a name from the store, or empties the file if it is to keep its name. `missing` gets the directories that are
-    /// not where the tree has them.
+    /// Removes a name from the store, or empties the file if it is to keep its name. `missing` collects the directories that
+    /// the store does not have where the tree has them.
     func remove(_ removal: inout Removal, _ missing: inout Set<ObjectIdentifier>) throws(Errno) {
         do throws(Errno) {
             let directory = try open(removal.directory, &missing)
@@ -38,7 +38,8 @@ extension Purger {
         guard access.isOwn(try System.status(file.raw), of: node) else { throw .stale }
         try System.truncate(file.raw, 0)
         let (isDense, isKnown) = read { ($0[node].isDense, $0[node].lookups > 0) }
-        // Done before anybody can open the file again: a reader would get zeros up to the size that the kernel remembers.
+        // Done before anybody can open the file again. Otherwise a reader would get zeros up to the size that the kernel
+        // remembers.
         if isKnown { port.forgetAttributes(of: [node.address]) }
         guard !isDense else { return }
         charges.noteFreed(node, file.raw, 0..<Int64.max, size: 0)
@@ -88,8 +89,8 @@ extension Purger {
         return state.take(.bytes(short), in: .documented)
     }
 
-    /// Returns the remaining files, at most one batch, of groups that a purge has begun. Files that were used since the purge
-    /// began to be carried out stay. So do files that no purge would take by now because the app runs again.
+    /// Returns the remaining files, at most one batch, of groups that a purge has begun. Files used since the purge began to be
+    /// carried out are spared. So are files that no purge may take any longer, because the app runs again.
     func rest(
         of groups: [UnfinishedGroup<Node>], since began: Instant, until now: Instant, _ state: inout VolumeState
     ) -> [Victim<Node>] {

@@ -6,9 +6,9 @@ import PurgeTree
 // Choosing victims for a call that needs room. Until the call has enough, the bytes are set aside, so that no other call or
 // purge can take them.
 extension Purger {
-    /// Runs `body` until it returns a value. `body` returns nil as long as one step of `cover` cannot get it enough; other
-    /// calls have a turn in between. All or nothing: if `body` throws, the chosen files are put back. Returns nil if the
-    /// files it waited for were not released in time. The caller must have the purge carried out.
+    /// Runs `body` until it returns a value. `body` returns nil while one step of `cover` does not free enough; other calls can
+    /// take the lock between the steps. All or nothing: if `body` throws, the chosen files are put back. Returns nil if the
+    /// files it waited for were not released in time. If `purge` is set afterwards, the caller must have it carried out.
     func makingRoom<Value: Sendable>(
         for node: Node, _ purge: inout Purge?, _ body: (inout Purge?, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
@@ -20,7 +20,7 @@ extension Purger {
                 port.expectSlowWork()
                 if let value = try makingMuchRoom(for: node, &purge, body) { return value }
             }
-            // The rest is held. Nothing is set aside while waiting for it.
+            // All other candidates are held. Nothing is set aside while waiting for them.
             let left = deadline - System.uptime()
             guard left > 0 else { return nil }
             port.expectSlowWork()
@@ -29,7 +29,7 @@ extension Purger {
     }
 
     /// Chooses many victims in steps. Such calls run one after the other, because two could each keep the other from getting
-    /// enough. Returns nil if everything that is not held has been chosen, and was put back again.
+    /// enough. Returns nil if all files that are not held were not enough; the chosen files are then put back.
     private func makingMuchRoom<Value: Sendable>(
         for node: Node, _ purge: inout Purge?, _ body: (inout Purge?, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {

@@ -54,11 +54,11 @@ struct Purger: VolumeFamily {
         }
     }
 
-    /// Removes one batch. `instead` is to be purged in place of files that could not be removed from the store.
+    /// Removes one batch. The returned `instead` must be purged in place of files that could not be removed from the store.
     private func remove(
         _ victims: ArraySlice<Victim<Node>>, of purge: inout Purge, _ debt: inout AnnouncementDebt
     ) -> (events: [Event], instead: [Victim<Node>], isEnough: Bool) {
-        // Names are being removed: see `reading`.
+        // Names are being removed: see `StoreAccess.reading`.
         core.moves.add(1, ordering: .acquiringAndReleasing)
         defer { core.movesEnded.add(1, ordering: .acquiringAndReleasing) }
         var (removals, told, failed): ([Removal], [Event], [Victim<Node>]) = ([], [], [])
@@ -105,9 +105,9 @@ struct Purger: VolumeFamily {
         events.append(told)
     }
 
-    /// Purges in steps that hold the lock for milliseconds, until `goal` asks for no more or nothing is left. `goal` is
-    /// called before each step with the bytes freed so far. Waits for files that are being changed. While everything in a
-    /// place is purged, files that are used meanwhile are spared, so that the purge ends however many are made.
+    /// Purges in steps that hold the lock for milliseconds, until `goal` asks for no more or nothing is left. `goal` is called
+    /// before each step with the bytes freed so far. Waits for files that are being changed. If everything in a place is to be
+    /// purged, files used since the purge began are spared, so that it ends even if new files keep coming.
     func purge(
         trigger: PurgeTrigger, tid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void = { _ in },
         _ goal: (borrowing VolumeState, ByteCount) -> PurgeGoal?

@@ -3,7 +3,7 @@ import PurgeSystem
 
 /// When the background purge was requested, and whether its latency has elapsed.
 struct ReclaimCall {
-    /// When the purge was requested, by the monotonic clock; nil while nothing is purged in the background.
+    /// When the purge was requested, by the monotonic clock; nil while no background purge is requested.
     private var moment: Int64?
     /// Whether the purge was requested in this change.
     private(set) var isNew = false

@@ -13,7 +13,7 @@ struct Reclaimer: VolumeFamily {
             while !isEnding, purgeOnce() {}
             core.reclaimerIsBusy.store(false, ordering: .sequentiallyConsistent)
             core.purges.advance()
-            // Files may have become purgeable while the flag still said that this thread is looking.
+            // Files may have become purgeable while the flag was still set, so that nothing woke this thread.
             if hasWork { continue }
             if let left = read({ $0.reclaimCall.millisecondsLeft($0.device) }) {
                 core.reclaimerGate.wait(while: seen, milliseconds: left)
@@ -80,8 +80,8 @@ struct Reclaimer: VolumeFamily {
     /// there is no reclaimer's thread (in a store that is not mounted), nothing is purged in the background.
     func awaitPressure() { awaitEnd { !$0.reclaimCall.mayBegin($0.device) } }
 
-    /// Returns when each policy has had nothing to take at some moment since it was last checked, and the files taken by then
-    /// are gone. Beside programs that keep writing, there may be no moment at which that holds for all of them.
+    /// Returns once each policy has had nothing to take at some moment since it was last checked, and the files taken by then
+    /// are gone. If programs keep writing, there may be no single moment at which no policy has anything to take.
     func awaitPolicies() { awaitEnd { !$0.tree.policies.isAwaited } }
 
     /// Waits for a moment at which nothing more has to be chosen, and then for the files that had been chosen by then.

@@ -3,10 +3,10 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-// Choosing the files of a purge takes one step. From here on the files no longer exist for later calls, and their bytes move
-// from reclaimable to free.
+// The files of a purge are chosen in one step. From then on they do not exist for later calls, and their bytes count as free
+// instead of reclaimable.
 extension VolumeState {
-    /// Decides a purge, or `limit` files of it; nil if it takes nothing.
+    /// Decides on a purge, or on its first `limit` files. Returns nil if it takes nothing.
     mutating func choose(
         _ goal: PurgeGoal, trigger: PurgeTrigger, tid: pid_t, limit: Int = .max,
         spared: ClosedRange<Instant>? = nil, leftToFiles: ByteCount = .zero
@@ -39,7 +39,7 @@ extension VolumeState {
         return victim
     }
 
-    /// Takes the files to be purged for `short` more bytes of a write to `node`. Returns false if one step is not enough.
+    /// Chooses files to purge so that a write to `node` gets `short` more bytes. Returns false if one step is not enough.
     mutating func cover(_ short: ByteCount, of node: Node, tid: pid_t, _ purge: inout Purge?) -> Bool {
         guard short > .zero else { return true }
         let left = purge?.plan.leftToFiles ?? .zero
