@@ -2,13 +2,13 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// Passes the points of the curve of the device's numbers to the journal, which keeps them as samples.
+/// Passes the points on the curve of the device's numbers to the journal, which keeps them as samples.
 struct SampleTaker: VolumeFamily {
-    /// The change since the last point that is worth a further one.
+    /// How much must have changed since the last point to add another one.
     enum Detail {
         /// A thousandth of total: for a container in use.
         case usual
-        /// Any change, because a command is to see it.
+        /// Any change, so that a command sees it.
         case exact
         /// No change is needed: for the first and the last point of a mount.
         case always

@@ -7,11 +7,10 @@ import Synchronization
 /// Saves everything that must survive a mount: events and last uses in the journal, the device in device.json. While the
 /// volume is mounted a thread does so, about once a second and when it is woken.
 final class StoreKeeper: VolumeFamily {
-    /// In milliseconds: the time from the beginning of one write of events to the next, and the least rest of the disk in
-    /// between.
+    /// In milliseconds: the time between the starts of two writes of events, and the shortest pause between the writes.
     private static let timeBetweenFlushes: Int64 = 800
     private static let shortestRest: Int64 = 100
-    /// In nanoseconds. After a crash, last uses are at most 30 s old.
+    /// In nanoseconds. After a crash, the saved last uses are at most 30 s old.
     private static let timeBetweenSaves: Int64 = 20_000_000_000
     private static let timeBetweenPrunings: Int64 = 10_000_000_000
 
@@ -24,7 +23,7 @@ final class StoreKeeper: VolumeFamily {
     /// The content of device.json.
     private let savedDevice: Mutex<Device>
     private let isRunning = Atomic<Bool>(false)
-    /// Whether the journal's failure has been reported, and whether it has failed since events were last written.
+    /// Whether a failure of the journal has been reported, and whether the journal has failed since events were last flushed.
     private let journalIsFailing = Atomic<Bool>(false)
     private let journalHasFailed = Atomic<Bool>(false)
     let samples: SampleTaker
@@ -43,8 +42,8 @@ final class StoreKeeper: VolumeFamily {
     private enum NoteState { case none, made, unknown }
 
     private struct Saving {
-        /// Whether the store has the note that files are being removed (`RemovalNote`). A device that was read with the mark
-        /// of unfinished work has its note from then, or needs none because the files are gone.
+        /// Whether the store has the note that files are being removed (`RemovalNote`). If device.json was read with the mark
+        /// of unfinished work, the note exists already, or is not needed because the files are gone.
         var note: NoteState
         /// The failure to write device.json, which has been reported; nil if it was written.
         var failure: StoreError?
@@ -77,8 +76,8 @@ final class StoreKeeper: VolumeFamily {
         }
     }
 
-    /// Writes everything that is left, and closes the journal, unless the store goes. Returns an error about data that is
-    /// lost because it cannot be written.
+    /// Writes everything that is pending and closes the journal, unless the store is to be discarded. Returns an error if data
+    /// is lost because it cannot be written.
     func end(keepingStore: Bool) -> StoreError? {
         recordEnd()
         if !keepingStore { events.summarizeRefusals() }
@@ -102,7 +101,8 @@ final class StoreKeeper: VolumeFamily {
         return loss(usesAreSaved: usesAreSaved, unsaved: deviceIsSaved ? [] : unsavedSettings)
     }
 
-    /// Returns whether somebody has removed a directory since it was opened: it has no name, and nothing can be made in it.
+    /// Returns whether somebody has removed a directory since it was opened. It then has no name, and nothing can be created in
+    /// it.
     private func isRemoved(_ directory: FileDescriptor) -> Bool {
         do throws(Errno) { return try System.status(directory.raw).st_nlink == 0 } catch { return false }
     }
@@ -147,7 +147,7 @@ extension StoreKeeper {
         if !damage.isEmpty { events.flush() }
     }
 
-    /// Notes as events the gaps that damage has left in the journal. Returns the messages about the damage.
+    /// Records the gaps that damage has left in the journal as events. Returns the messages about the damage.
     func takeDamage() -> [StoreError] {
         journal.takeDamage().map { damage in
             if let lack = damage.lack { events.note(lack) }
@@ -155,7 +155,7 @@ extension StoreKeeper {
         }
     }
 
-    /// Notes a gap if the last mount was killed, because it has not written the events of its last second.
+    /// Notes a gap if the last mount was killed, because that mount did not write the events of its last second.
     func noteCut() {
         if journal.isForReading { return }
         do throws(StoreError) {
@@ -164,8 +164,8 @@ extension StoreKeeper {
         } catch { reportJournal(error) }
     }
 
-    /// Records the unmount in a journal that tells of this mount but records nothing more. Without it, the journal would tell
-    /// of a crash.
+    /// Records the unmount in a journal that has this mount but no longer records events. Otherwise the mount would seem to
+    /// have crashed.
     private func recordEnd() {
         if events.isRecording || journal.isForReading { return }
         events.flush()
@@ -189,14 +189,14 @@ extension StoreKeeper {
         } catch { reportJournal(error) }
     }
 
-    /// Reports a failure of the journal once, until everything that belongs into it can be written again.
+    /// Reports a failure of the journal, but no further failures until everything has been written again.
     private func reportJournal(_ error: StoreError) {
         journalHasFailed.store(true, ordering: .relaxed)
         if !journalIsFailing.exchange(true, ordering: .relaxed) { port.report(error) }
     }
 
-    /// Waits, for at most half a second, until earlier events and the numbers that they have led to are in the journal.
-    /// Commands call this before they return, except for changes of the device on a temporary store.
+    /// Waits, for at most half a second, until earlier events and the resulting numbers are in the journal. Commands call this
+    /// before they return, except for changes of the device on a temporary store.
     func awaitJournal() {
         samples.take(.exact)
         if isRunning.load(ordering: .sequentiallyConsistent) {
@@ -256,8 +256,8 @@ extension StoreKeeper {
         }
     }
 
-    /// Makes the note before the mark of the work is saved, and removes it before the mark goes. If the end of the work
-    /// cannot be saved, the next mount finds the mark alone, and so leaves the files that have been made since.
+    /// Creates the note before the mark of the work is saved, and removes it before the mark is removed. If the end of the work
+    /// cannot be saved, the next mount finds the mark without the note, and so keeps the files created since.
     private func noteRemoval(_ isRemoving: Bool, _ saving: inout Saving) throws(StoreError) {
         if isRemoving, saving.note != .made {
             try clearMark()

@@ -88,7 +88,7 @@ public final class StoreScan: VolumeFamily {
         if let times = attributes.times { change { $0[node].io.setTimes = times } }
     }
 
-    /// Excludes files with a name outside the container from purging, which would free nothing.
+    /// Excludes files that have a name outside the container from purging, because purging them would free nothing.
     private func passOver(_ linked: LinkedFiles) {
         change { state in
             for (node, links) in linked.found.values where links > state[node].nameCount {
@@ -108,7 +108,7 @@ public final class StoreScan: VolumeFamily {
         return names
     }
 
-    /// Opens a directory for listing. Its access time stays, if that is permitted, because no app has read it.
+    /// Opens a directory for listing. Keeps the directory's access time, if that is permitted, because no app has read it.
     private func readable(_ directory: FileDescriptor) throws(Errno) -> FileDescriptor {
         let flags = O_RDONLY | O_DIRECTORY
         do throws(Errno) { return try directory.open(".", flags | System.openNoAccessTime) } catch .notPermitted {
