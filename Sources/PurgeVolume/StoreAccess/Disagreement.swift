@@ -3,9 +3,9 @@ import PurgeSystem
 
 /// The retries of a call that has found the store and the tree in disagreement.
 ///
-/// A rename, an unlink or a purge in flight may have changed the one and not yet the other, so the call looks again. The
-/// thread of that operation may need the CPU to get on, so retries after the first few sleep. If nothing has moved during a
-/// whole turn, somebody has changed the store itself, and looking again does not help.
+/// A rename, an unlink or a purge in flight may have changed one and not yet the other, so the call looks again. The thread of
+/// that operation may need the CPU to make progress, so retries after the first few sleep. If nothing has moved during a whole
+/// turn, somebody has changed the store itself, and looking again does not help.
 struct Disagreement: ~Copyable {
     /// How long to retry, in nanoseconds.
     private let patience: Int64

@@ -6,13 +6,13 @@ import PurgeTree
 /// State that the volume keeps about a node beside the tree: how it is reached in the store, and the operations in flight on
 /// it.
 ///
-/// It is reached as `state[node].io` and cannot be copied, so only code that has the state reads or changes it. The first
-/// change creates it: a node without one, like most nodes, reads as if it had these initial values.
+/// Code gets it as `state[node].io` and cannot copy it, so only code that has the state reads or changes it. The first change
+/// creates it. A node without one, like most nodes, reads as if it had these initial values.
 struct NodeIO: ~Copyable {
     /// Open descriptors of the node, through which a file that has lost its names is reached.
     var handles = NodeHandles()
-    /// Remains of an entry, other than a regular file, that has lost its name but is still some process's descriptor or
-    /// working directory. A regular file is reached through its handles.
+    /// Remains of an entry, other than a regular file, that has lost its name but is still open, or the working directory of a
+    /// process. A regular file is reached through its handles.
     var remains: Remains?
     /// An O_PATH descriptor of a directory, if the cache has one.
     var descriptor: FileDescriptor?
@@ -35,7 +35,8 @@ struct NodeIO: ~Copyable {
     /// Number of times that an app has changed `setTimes`.
     var timesVersion: UInt32 = 0
     /// The value of `VolumeCore.unlocks` when the kernel last dropped the file's pages because of a lock. For pages that
-    /// refused writes have left: whether a drop is to begin, the number of drops in flight, and the blocks of these pages.
+    /// refused writes have left behind: whether a drop is to begin, the number of drops in flight, and the blocks of these
+    /// pages.
     var pagesDropped = -1
     var awaitsDrop = false
     var refusedDrops: Int32 = 0
@@ -48,7 +49,7 @@ struct NodeIO: ~Copyable {
     var isSolo = false
 }
 
-/// The record that the store has of a file that is not dense. The tree knows which blocks are charged.
+/// The store's record of a file that is not dense. The tree keeps the charged blocks.
 struct StoredExtents {
     var record: ExtentRecord
     var size: Int64
@@ -93,7 +94,7 @@ extension NodeState {
     }
 
     /// The descriptor through which entries of a directory are reached, if one is open. Reading it marks it as used in
-    /// `DescriptorRing`, the only change that a mere look at the state makes.
+    /// `DescriptorRing`, the only change that reading the state makes.
     var directoryDescriptor: FileDescriptor? {
         guard let box else { return nil }
         if let left = box.io.remains?.descriptor { return left }

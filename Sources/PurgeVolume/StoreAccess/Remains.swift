@@ -8,7 +8,7 @@ import Synchronization
 enum Remains {
     /// A descriptor of the removed entry.
     case open(RemovedEntry)
-    /// The attributes of the entry when it was removed, if descriptors are short.
+    /// The attributes of the entry when it was removed, if descriptors are scarce.
     indirect case known(FileStatus)
 
     var location: Location {
@@ -38,7 +38,8 @@ final class RemovedEntry: Sendable {
 }
 
 extension StoreAccess {
-    /// Returns the remains to keep of a node; nil if none are needed or none can be had. Called before the name is removed.
+    /// Returns the remains to keep of a node; nil if none are needed or none can be obtained. Called before the name is
+    /// removed.
     func remains(of node: Node, _ name: Name, in directory: FileDescriptor) -> Remains? {
         if node.isRegular { return nil }
         if RemovedEntry.alive.load(ordering: .relaxed) < budget.removed {

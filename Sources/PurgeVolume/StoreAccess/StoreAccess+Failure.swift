@@ -5,8 +5,8 @@ import PurgeSystem
 import PurgeTree
 
 extension StoreAccess {
-    /// Returns the error to report for an error of the store's disk. ENOSPC means the simulated device and nothing else, so a
-    /// full disk under the store is EIO, with an event.
+    /// Returns the error to report for an error of the store's disk. ENOSPC always means that the simulated device is full. So
+    /// a full disk under the store is reported as EIO, with an event.
     func hostError(_ error: Errno, _ node: Node) -> Errno {
         guard error.code == ENOSPC || error.code == EDQUOT else { return error }
         core.hostRefusals.wrappingAdd(1, ordering: .relaxed)

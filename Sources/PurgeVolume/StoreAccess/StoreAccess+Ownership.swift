@@ -3,10 +3,12 @@ import PurgeSystem
 import PurgeTree
 
 // An ordinary user's daemon is subject to the permissions in the store, although the owner may change them. A folder without
-// write permission, or a file without read permission, must not prevent a purge or a mount. So the daemon opens up its user's
-// entries for the moment, but never only for reading the store, because that would change it.
+// write permission, or a file without read permission, must not prevent a purge or a mount. So the daemon temporarily gives
+// itself access to its user's entries. It never does so when it opened the store only for reading, because that would change
+// the store.
 extension StoreAccess {
-    /// Runs `body`, and again with all of the owner's permissions on `entry` if only those are missing.
+    /// Runs `body`. If it fails only because permissions are missing, runs it again with all of the owner's permissions on
+    /// `entry`.
     func asOwner<Value>(
         of entry: FileDescriptor, _ body: () throws(Errno) -> Value
     ) throws(Errno) -> Value {
@@ -42,7 +44,7 @@ extension StoreAccess {
         return try body()
     }
 
-    /// Opens a directory of `parent`, only to reach its entries (O_PATH).
+    /// Opens a directory in `parent` with O_PATH, only to reach its entries.
     func openDirectory(_ name: Name, in parent: FileDescriptor) throws(Errno) -> FileDescriptor {
         try asOwner(of: parent) { () throws(Errno) in
             try name.withCName { (name) throws(Errno) in

@@ -4,13 +4,13 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// The way by which an operation reaches a node in the store.
+/// How an operation reaches a node in the store.
 enum Location {
     /// An entry of an open directory.
     case entry(FileDescriptor, Name)
     /// The container itself, or an entry that was removed while in use.
     case itself(FileDescriptor)
-    /// A file through one of its open descriptors, for example because it has no name.
+    /// A file, reached through one of its open descriptors, for example because it has no name.
     case open(Handle)
     /// The known status of a removed entry. Indirect, because it is large and rare.
     indirect case known(FileStatus)
@@ -25,7 +25,7 @@ enum Location {
         }
     }
 
-    /// Returns the creation time; nil if the store does not tell.
+    /// Returns the creation time; nil if the store does not have it.
     func birth() throws(Errno) -> Instant? {
         try with { (directory, name) throws(Errno) in try StoredBirth.of(directory, name) }
     }
@@ -47,8 +47,7 @@ struct StoreAccess: VolumeFamily {
     let core: VolumeCore
 
     /// Returns whether this is the status of the node's own file. Inode numbers are distinguished by device; on overlayfs a
-    /// file's device may change. A file that has had a name all the time has kept its number, so no other file can have got
-    /// it.
+    /// file's device may change. As long as a file has a name, no other file can get its inode number.
     func isOwn(_ status: FileStatus, of node: Node) -> Bool {
         guard UInt64(status.st_ino) == node.inode else { return false }
         return kind == .overlay || (UInt64(status.st_dev) != core.backingDevice) == node.isOnOtherDevice
@@ -68,7 +67,7 @@ struct StoreAccess: VolumeFamily {
 
     private func isNamed(_ node: Node) -> Bool { read { !$0[node].isUnlinked } }
 
-    /// Returns the location of `node`, which stays true only while nothing moves: see `reading`.
+    /// Returns the location of `node`, which stays valid only while nothing moves: see `reading`.
     func locate(_ node: Node) throws(Errno) -> Location {
         while true {
             let (found, directory) = read { state -> (Location?, Node?) in
@@ -156,14 +155,14 @@ struct StoreAccess: VolumeFamily {
         throw .stale
     }
 
-    /// Runs `body` on the location of `node`, which no purge takes meanwhile. Serves operations during which the kernel holds
-    /// the inode's lock (setattr, setxattr), so that no rename or unlink of a file comes between. A directory may be renamed,
-    /// so it is reached through its own descriptor.
+    /// Runs `body` on the location of `node`, and keeps purges from taking the node meanwhile. Serves operations during which
+    /// the kernel holds the inode's lock (setattr, setxattr), so a file is not renamed or unlinked meanwhile. A directory may
+    /// be renamed, so it is reached through its own descriptor.
     func changing<Value>(
         _ node: Node, _ body: (Location) throws(Errno) -> Value
     ) throws(Errno) -> Value {
         let remains = try unlessGoing(node) { (state) throws(Errno) -> Remains? in
-            // No purge can reach the node, which has been released already.
+            // No purge can take the node, because its last name is gone.
             if let remains = state[node].io.remains { return remains }
             if state[node].isUnlinked && state[node].opens == 0 { throw .stale }
             state.tree.hold(node)
@@ -178,9 +177,9 @@ struct StoreAccess: VolumeFamily {
         return try run(body, on: node, at: location)
     }
 
-    /// Runs `body` on the location. If the daemon's user may not search the node's folder, runs it on the node itself where
-    /// that is open, because an app can reach by descriptor a file that it can no longer reach by name. Steps that `body` has
-    /// done by then may be done twice.
+    /// Runs `body` on the location. If the daemon's user may not search the node's folder, runs `body` again through an open
+    /// descriptor of the node, if there is one: an app can still reach a file by descriptor that it can no longer reach by
+    /// name. Steps that `body` completed before it failed are then repeated.
     private func run<Value>(
         _ body: (Location) throws(Errno) -> Value, on node: Node, at location: Location
     ) throws(Errno) -> Value {

@@ -28,7 +28,7 @@ final class Strays: Sendable {
 }
 
 extension NameChanges {
-    /// Removes an entry that will not be in the tree from the store, or notes it as a stray.
+    /// Removes from the store an entry that will not be in the tree, or notes it as a stray.
     func withdrawEntry(_ name: Name, in parent: Node, at directory: Int32) {
         if !removeUnknown(name, at: directory) { core.strays.add(Dentry(directory: parent, name: name)) }
     }
