@@ -18,7 +18,7 @@ extension Volume {
     /// the next one (docs/INTERNALS.md, The order of RELEASE).
     public func noteRelease(_ handle: Handle) { openFiles.noteRelease(handle) }
 
-    /// Drops privileges for open(2) with O_TRUNC by a caller that may not keep set-user-ID and set-group-ID.
+    /// Clears set-user-ID and set-group-ID for an open(2) with O_TRUNC by a caller that may not keep them.
     public func dropPrivileges(_ handle: Handle, tid: pid_t) throws(Errno) {
         try Privileges.drop(from: handle.descriptor, tid: tid)
     }

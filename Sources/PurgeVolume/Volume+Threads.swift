@@ -20,7 +20,7 @@ extension Volume {
             removeLeftovers()
         }
         events.append([Event(type: .mount)])
-        // Saves at once, so that a mount that is killed right away is known to have been one.
+        // Saves at once, so that even a mount that is killed right away leaves a record.
         keeper.wake.advance()
         change { _ in }
     }

@@ -33,12 +33,12 @@ final class VolumeCore: Sendable {
     let purges = Gate()
     /// Advances when a reclaimable file is no longer held.
     let released = Gate()
-    /// Held while more victims are chosen than one step takes; comes before `state`.
+    /// Held while more victims are chosen than one step takes. Locked before `state`.
     let makingMuchRoom = Mutex(())
-    /// Held while a directory's permissions differ from its owner's settings.
+    /// Held while the permissions of an entry are changed for a moment (`StoreAccess.asOwner`).
     let permissions = Mutex(())
-    /// Held while isPurgeable of an entry is stored and noted. An ioctl that sets it comes without the kernel's lock on the
-    /// inode, and so may run beside a setxattr. Comes before `permissions`.
+    /// Held while isPurgeable of an entry is stored and noted. The kernel does not lock the inode for an ioctl that sets it, so
+    /// the ioctl may run beside a setxattr. Locked before `permissions`.
     let marking = Mutex(())
     /// Advances, if any thread waits, when a call has ended its turn with a file or a passed-through file has been closed.
     let turns = Gate()
@@ -79,7 +79,7 @@ final class VolumeCore: Sendable {
     /// Advances, under the lock, when purges have emptied files that keep their names.
     let filesEmptied = Atomic<Int>(0)
     let strays = Strays()
-    /// Retried calls by calling thread, with the files kept open for them. Comes before `state`.
+    /// Retried calls by calling thread, with the files kept open for them. Locked before `state`.
     let retries = Mutex<[pid_t: Retries.Retry]>([:])
     /// Whether `retries` has any entry.
     let areRetries = Atomic<Bool>(false)
@@ -139,8 +139,8 @@ final class VolumeCore: Sendable {
         }
     }
 
-    /// Changes the state, as the only way to do so. At the end, pressure is judged; once the lock is free, new events are
-    /// passed on and threads that wait for the change are woken.
+    /// Changes the state; nothing else does. At the end, pressure is judged; once the lock is free, new events are passed on
+    /// and threads that wait for the change are woken.
     @discardableResult
     func change<Value: ~Copyable & Sendable, Failure: Error>(
         _ body: (inout VolumeState) throws(Failure) -> Value
@@ -297,7 +297,7 @@ extension VolumeFamily {
 
     func isDense(_ node: Node) -> Bool { read { $0[node].isDense } }
 
-    /// Returns the entries of a directory at this moment. Getting the value takes the lock for the same short time, however
-    /// large it is.
+    /// Returns the entries of a directory at this moment. The lock is held for the same short time, however large the directory
+    /// is.
     func entries(of directory: Node) -> [Name: Node] { read { $0[directory].entries } }
 }

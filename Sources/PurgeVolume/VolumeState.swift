@@ -22,7 +22,7 @@ struct VolumeState: ~Copyable, Sendable {
     #if DEBUG
     private(set) var (acquisitions, changes) = (0, 0)
     #endif
-    /// The process that brought the level down to one at which space is reclaimed, for as long as that lasts.
+    /// The process that brought the level down to one at which space is reclaimed; kept while that lasts.
     var pressureCause: PressureCause?
     var reclaimCall = ReclaimCall()
     /// `Device.levelChanges` when the last change ended.
@@ -135,7 +135,7 @@ extension VolumeState {
 }
 
 extension Event {
-    /// The level has changed.
+    /// Creates the event for a change of the level.
     fileprivate init(_ change: LevelChange, _ cause: PressureCause?) {
         self.init(
             type: .pressure, bytes: change.free, reason: change.new.rawValue, pid: cause?.pid, cause: cause?.path)
