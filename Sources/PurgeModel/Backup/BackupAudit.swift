@@ -1,4 +1,4 @@
-/// Adds up the content of a backup of a container, and finds what a developer should look at (docs/BACKUP.md).
+/// Totals a container's backup, and finds the problems that a developer should look at (docs/BACKUP.md).
 public struct BackupAudit: Sendable {
     /// A file, folder or link in the container.
     public struct Item: Sendable {
@@ -34,7 +34,7 @@ public struct BackupAudit: Sendable {
         }
     }
 
-    /// Above these sizes a backup is too large, and a file should be excluded if it can be downloaded again.
+    /// A backup above the first size is too large. A file above the second should be excluded if it can be downloaded again.
     static let largeBackup = ByteCount(500_000_000)
     static let largeFile = ByteCount(10_000_000)
     /// If an app uses a file this long after creating it, in nanoseconds, it relies on the file.

@@ -25,7 +25,7 @@ public struct BackupAuditReport: Hashable, Codable, Sendable {
     /// The bytes in the backup.
     public var bytes: ByteCount
     public var files: Int64
-    /// The largest first, as in all lists here.
+    /// The largest first, as in `largest`. The findings begin with the worst; the tiers and reasons are in declaration order.
     public var folders: [Folder]
     public var tiers: [InTier]
     public var leftOut: [LeftOut]

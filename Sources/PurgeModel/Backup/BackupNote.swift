@@ -2,7 +2,7 @@
 public struct BackupNote: Hashable, Sendable {
     /// The total size of the files in the backup.
     public var bytes: ByteCount
-    /// The number of entries in the backup and, in `leftOut`, of the others.
+    /// The number of entries in the backup; `leftOut` counts the other entries of the container.
     public var entries: Int64
     public var leftOut: Int64
 

@@ -42,8 +42,8 @@ public struct BackupPlacement: Hashable, Sendable {
         BackupPlacement(.root, isFlagged ? .excluded : nil, isFirst: true)
     }
 
-    /// Returns the placement of an entry in a folder with this placement. The place counts before the flag, because it cannot
-    /// be changed.
+    /// Returns the placement of an entry in a folder with this placement. The place takes precedence over the flag, because no
+    /// app can change the rule of a place.
     public func entry(
         named name: some Sequence<UInt8>, isFlagged: Bool, isSpecial: Bool = false
     ) -> BackupPlacement {
@@ -55,8 +55,8 @@ public struct BackupPlacement: Hashable, Sendable {
             isRedundantlyFlagged: isFlagged && (self.exclusion ?? byPlace) != nil)
     }
 
-    /// Returns whether a file with both names counts under this one. A name in the backup comes first, then the more durable
-    /// place.
+    /// Returns whether a file with names in both placements counts under this one. A name in the backup wins, then the name in
+    /// the more durable place.
     func counts(before other: BackupPlacement) -> Bool {
         if (exclusion == nil) != (other.exclusion == nil) { return exclusion == nil }
         return place.tier != other.place.tier && (place.tier == .persistent || other.place.tier == .temporary)

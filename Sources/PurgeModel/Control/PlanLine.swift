@@ -21,7 +21,7 @@ public struct PlanLine: Codable, Sendable {
         if cause == .failed, leavesTombstone { tombstone = true }
     }
 
-    /// Creates the line of a purge from its event.
+    /// Creates the line for a purged file or share of others from its event.
     public init(_ event: Event) {
         (path, reason, bytes, tombstone) = (event.path, event.reason, event.bytes, event.tombstone)
     }

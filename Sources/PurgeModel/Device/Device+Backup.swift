@@ -1,6 +1,6 @@
 extension Device {
-    /// Returns the device for a container restored from a backup of this one. It keeps the settings, and has a new device's
-    /// state, counters and clock.
+    /// Returns the device for a container that is restored from a backup made on this device: with the same settings, and with
+    /// a new device's state, counters and clock.
     public func restored(containerID: String) -> Device {
         var device = Device(containerID: containerID)
         device.set(profile)

@@ -13,7 +13,7 @@ public enum DeviceChange: Hashable, Sendable {
     case journal(JournalBounds.Change)
     /// Advances the device's clock.
     case clock(TimeSpan)
-    /// Locks the device. A device that is already locked, or was not unlocked since it booted, stays as it is.
+    /// Locks the device. A device that is already locked, or has not been unlocked since it booted, stays as it is.
     case lock
     case unlock
     /// Turns the device off and on again: `tmp` is emptied, and the app no longer runs.
@@ -58,7 +58,7 @@ public enum DeviceEffect: Hashable, Sendable {
     case policies(PolicyCommand)
     /// Recreate missing standard folders.
     case makeLayout
-    /// Invalidate the file attributes that programs have been told.
+    /// Invalidate the file attributes that the kernel has cached.
     case forgetAttributes
     /// Save the change so that it survives a loss of power, before it is acknowledged.
     case save
@@ -126,7 +126,7 @@ extension Device {
         if let change = judgePressure() { effects.append(.level(change)) }
         if goal(for: .capacity) != nil { effects.append(.purge(.capacity)) }
         effects.append(.save)
-        // Nothing waits for a purge that lags.
+        // A background purge that lags starts later, and no command waits for it.
         if reclaimUrgency != nil, profile.lag(purgeLatency).seconds == 0 { effects.append(.purge(.pressure)) }
         return effects
     }
@@ -173,7 +173,7 @@ extension SizeChange {
     }
 }
 
-// Events on the device that are not changes by a user.
+// Changes to the device that no user requests.
 extension Device {
     /// Updates the level to match free space, and returns the change, if any.
     public mutating func judgePressure() -> LevelChange? {
@@ -186,10 +186,10 @@ extension Device {
         return LevelChange(from: old, to: level, free: free)
     }
 
-    /// Takes whole blocks that a purge frees from others.purgeable, and so from others.
+    /// Subtracts the whole blocks that a purge takes from others.purgeable; others shrink by the same amount.
     public mutating func takeFromOthers(_ bytes: ByteCount) { changeOthers(by: .zero - max(.zero, bytes)) }
 
-    /// Gives back the blocks of a purge that does not take place.
+    /// Returns the blocks of a purge that does not take place after all.
     public mutating func returnToOthers(_ bytes: ByteCount) { changeOthers(by: max(.zero, bytes)) }
 
     private mutating func changeOthers(by bytes: ByteCount) {
@@ -204,7 +204,7 @@ extension Device {
         revision += 1
     }
 
-    /// Not saved at once: a program that keeps retrying would have the file written every second.
+    /// Counts a refused write. The counter is not saved at once: a program that keeps retrying would cause a save every second.
     public mutating func noteRefused() { counters.noteRefused() }
     public mutating func noteProtectionDenied() { counters.noteProtectionDenied() }
 }

@@ -7,8 +7,8 @@ extension Device {
     /// When `proceed` next has something to do; nil for never.
     public var nextDue: Instant? { lock.nextDue }
 
-    /// Returns whether `proceed` has something to do at this moment. That includes a machine's clock that was set back while
-    /// the device is locking, which must not take longer for it.
+    /// Returns whether `proceed` has something to do at this moment. That is also the case if the machine's clock was set back
+    /// during `locking`, which must not last longer because of that.
     public func isDue(at now: Instant) -> Bool { lock.isDue(at: now) }
 
     /// Applies the changes that are due at this moment of the device's time.
@@ -21,7 +21,7 @@ extension Device {
     /// Applies the changes that are due, without saving.
     mutating func passed(to now: Instant) -> [DeviceEffect] {
         guard let moment = lock.proceed(to: now) else { return [] }
-        // A file without the moment means that locking ended long ago.
+        // A device.json without the moment means that locking ended long ago.
         return toldState(at: moment == .distantPast ? now : moment)
     }
 
@@ -63,7 +63,7 @@ extension Device {
         return [.event(event), .save]
     }
 
-    /// Turns the device off and on again, once the files that go with a reboot are gone.
+    /// Turns the device off and on again, once the files that a reboot removes are gone.
     mutating func reboot(by pid: Int32?, at now: Instant) -> [DeviceEffect] {
         let wasRunning = isRunning
         isRunning = false

@@ -56,7 +56,8 @@ public struct Device: Hashable, Sendable {
 
     mutating func resolveLimits() { limits = thresholds.resolved(total: total) }
 
-    /// The device as its file would read back: without values that follow from the files of the store or end with the mount.
+    /// The device as a mount would read it from device.json: without the values that follow from the store's files or end with
+    /// the mount.
     public var asSaved: Device {
         var device = self
         (device.level, device.levelChanges, device.revision, device.ledgers) = (.normal, 0, 0, [Ledger()])
@@ -108,7 +109,8 @@ extension Device {
         }
     }
 
-    /// Returns what such a purge takes, in order. A goal that names a place takes the place regardless of the profile.
+    /// Returns the order of a purge with this goal and trigger. A goal that names a place has the documented order in every
+    /// profile.
     public func order(for goal: PurgeGoal, _ trigger: PurgeTrigger) -> PurgeOrder {
         if goal.step != nil { return .documented }
         return profile.order(trigger == .pressure ? reclaimUrgency ?? .low : .high, isRunning: isRunning)

@@ -39,7 +39,7 @@ public struct DeviceFault: Error, Hashable, Sendable {
         if let wrong = counts.first(where: { $0 < 0 }) {
             throw DeviceFault(name: "counters", reason: "\(wrong) is less than 0")
         }
-        // The limit is far above any device, and far below an overflow.
+        // The limit is far above the counts of any device, and far below an overflow.
         if let wrong = (counts + [boots]).first(where: { $0 > ByteCount.largestSetting.bytes }) {
             throw DeviceFault(name: wrong == boots ? "boots" : "counters", reason: "\(wrong) is more than 2^60")
         }

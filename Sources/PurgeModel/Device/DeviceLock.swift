@@ -29,8 +29,8 @@ public struct DeviceLock: Hashable, Sendable {
         return nextDue
     }
 
-    /// Limits the rest of `locking` to its full length. The machine's clock may have been set back, and a file may have any
-    /// moment.
+    /// Limits the time left of `locking` to its full length. The machine's clock may have been set back, and a device.json may
+    /// contain any moment.
     mutating func limit(to now: Instant) { locksAt = min(locksAt, now.advanced(by: Self.lockingTime)) }
 
     /// Begins to lock an unlocked device, and returns true; does nothing in any other state.

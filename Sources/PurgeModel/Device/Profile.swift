@@ -51,8 +51,7 @@ extension Profile {
         }
     }
 
-    /// Returns what a purge of this urgency takes, in order. A command that names a place takes it by `PurgeOrder.documented`
-    /// instead.
+    /// Returns the order of a purge of this urgency. A command that names a place uses `PurgeOrder.documented` instead.
     public func order(_ urgency: Urgency, isRunning: Bool) -> PurgeOrder {
         switch self {
         case .documented: .documented

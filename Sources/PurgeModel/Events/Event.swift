@@ -51,7 +51,8 @@ public struct Event: Codable, Hashable, Sendable {
     public var pressure: PressureLevel?
     /// The host's time, in the form of `time`.
     public var realTime: String?
-    /// Some of the skipped files that came earlier in the order, with the first event of each step of a purge.
+    /// Some of the files that came earlier in the order but were skipped. Only the first event of each step of a purge has
+    /// them.
     public var passedOver: [PassedOver]?
 
     public init(

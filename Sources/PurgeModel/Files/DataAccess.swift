@@ -13,7 +13,7 @@ extension FileProtection {
     public func admits(_ access: DataAccess, in state: LockState) -> Bool {
         switch (self, state) {
         case (_, .unlocked), (_, .locking), (.none, _): true
-        // A new file gets a key that needs no other, and a program that has a file open has its key.
+        // A new file's key can be made in any lock state, and a program that has a file open already has the key.
         case (.completeUnlessOpen, _): access != .open
         case (.completeUntilFirstUserAuthentication, .locked): true
         case (.complete, _), (.completeWhenUserInactive, _), (_, .beforeFirstUnlock): false
@@ -25,8 +25,8 @@ extension FileProtection {
 }
 
 extension FileProtection {
-    /// The number of states in which the data is unreachable: first for open files, then, where that is equal, for files that
-    /// must be opened.
+    /// The number of states in which the data is unreachable: for open files and, to break ties, for files that must first be
+    /// opened.
     fileprivate var strictness: (Int, Int) {
         func refusals(_ access: DataAccess) -> Int { LockState.allCases.count { !admits(access, in: $0) } }
         return (refusals(.use), refusals(.open))
@@ -38,7 +38,7 @@ extension LockState {
     public var restrictsData: Bool { self == .locked || self == .beforeFirstUnlock }
 }
 
-/// The access that data protection allows: the device's state, and the class of entries that have none of their own.
+/// Decides which accesses data protection allows, from the device's state and the default class.
 public struct ProtectionRule: Hashable, Sendable {
     public var state: LockState
     public var standard: FileProtection
@@ -48,16 +48,16 @@ public struct ProtectionRule: Hashable, Sendable {
         self.standard = standard
     }
 
-    /// Returns the class in effect for an entry with this class of its own, or none.
+    /// Returns the class in effect for an entry; `own` is the entry's own class, or nil.
     public func effective(_ own: FileProtection?) -> FileProtection { own ?? standard }
 
-    /// Returns whether the data of a file with this class of its own, or none, may be reached now.
+    /// Returns whether the data of a file may be reached now; `own` is the file's own class, or nil.
     public func admits(_ access: DataAccess, own: FileProtection?) -> Bool {
         effective(own).admits(access, in: state)
     }
 
     /// Returns the stricter of two entries' own classes, either of which may be absent. Access to open files counts first,
-    /// because data that a program has read from one cannot be taken back.
+    /// because data that a program has read from an open file cannot be taken back.
     public func stricter(_ first: FileProtection?, _ second: FileProtection?) -> FileProtection? {
         effective(first).strictness < effective(second).strictness ? second : first
     }

@@ -17,7 +17,7 @@ public enum FileKind {
     ]
     private static let cameraFormats: Set<String> = ["heic", "heif", "dng", "mov"]
     private static let pictures: Set<String> = ["jpg", "jpeg", "png", "mp4", "m4v"]
-    /// The prefixes of file names that cameras give.
+    /// The prefixes that cameras give to file names.
     private static let cameraPrefixes = ["img_", "dsc", "dscf", "dcim", "pxl_", "vid_", "mov_"]
 
     /// Returns whether the file is a database, as opposed to a file beside one, such as `-wal`.

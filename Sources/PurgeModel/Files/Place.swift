@@ -1,5 +1,5 @@
-/// The meaning that a directory of the container has for its entries. Two places have a tier of their own: `tmp` at the root,
-/// and `Library/Caches`. Everything below them belongs to them.
+/// The kind of a directory in the container, which determines the tier of its entries. `tmp` at the root and `Library/Caches`
+/// each have their own tier, which also applies to everything below them.
 public enum Place: UInt8, CaseIterable, Sendable {
     case temporary, caches
     /// A persistent place in which no name is special.

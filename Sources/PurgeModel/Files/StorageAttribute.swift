@@ -8,7 +8,7 @@ public enum StorageAttribute: String, CaseIterable, Sendable {
     /// The full name, for apps and in the store.
     public var storeKey: String { Self.prefix.description + rawValue }
 
-    /// Returns the form in which the store keeps `text` and in which it reads back, or nil for a malformed value.
+    /// Returns `text` in the form that the store keeps and an app reads back, or nil for a malformed value.
     public func canonical(_ text: some StringProtocol) -> String? {
         switch self {
         case .isPurgeable: PurgeMark(text: text)?.text

@@ -33,7 +33,7 @@ public enum PurgeMark: Hashable, Sendable {
         }
     }
 
-    /// The value as it reads back: the urgency, or `0`.
+    /// The value as an app reads it back: the urgency, or `0`.
     public var text: String {
         switch self {
         case .notPurgeable: "0"

@@ -1,5 +1,5 @@
-/// The purging class of a file, apart from its directory's policy. It follows from the file's place, in `tmp` also from its
-/// last use, and elsewhere from its mark.
+/// The purging class of a file, apart from its directory's policy. It depends on the file's place; in `tmp` also on its last
+/// use, and in a persistent place on its mark.
 public enum PurgeClass: CaseIterable, Sendable {
     /// In `tmp`, and unused for `PurgeRule.temporaryAge`.
     case aged

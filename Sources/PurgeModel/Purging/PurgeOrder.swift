@@ -51,7 +51,7 @@ public struct PurgeOrder: Sendable {
                 + marked.map { ranks(.marked, $0) }, takesCachesWhole: takesCaches)
     }
 
-    /// Returns the ranks of files in a place that are within their policy.
+    /// Returns the ranks of the files in a place that do not exceed a policy.
     private static func ranks(_ place: PurgeStep, _ urgency: Urgency) -> [PurgeRank] {
         let rank = PurgeRank(step: place, urgency: urgency)
         return place == .temporary ? [rank, PurgeRank(step: place, urgency: urgency, isAged: true)] : [rank]

@@ -5,9 +5,9 @@ public enum PurgeStep: Int, CaseIterable, Comparable, Sendable {
     public static func < (a: PurgeStep, b: PurgeStep) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Step and urgency, which group files before last use orders them.
+/// A file's step and urgency, which decide the order of purging before the last use does.
 public struct PurgeRank: Hashable, Comparable, Sendable {
-    /// The step without regard to policies. A command that takes a whole place names this one.
+    /// The step without regard to policies. A command for a whole place names this step.
     public let place: PurgeStep
     public let urgency: Urgency
     /// The directory policy that the file exceeds, which moves it into the step `policy`.

@@ -39,7 +39,7 @@ public struct PurgeFacts: Hashable, Sendable {
 
 /// The aim of a purge, which limits its choice of files.
 public enum PurgeAim: CaseIterable, Sendable {
-    /// Bytes: room for a write, a size that a command names, or a level of pressure.
+    /// Bytes: room for a write, the size that a command names, or the shortfall of the background purge.
     case room
     /// All of a place, including empty files and symbolic links.
     case place
@@ -70,7 +70,7 @@ public enum PurgeVerdict: Hashable, Sendable {
         }
     }
 
-    /// Whether a directory policy may take the file. A policy applies in every place, marked or not.
+    /// Whether a directory policy may take the file. A policy applies to files in every place, whether they are marked or not.
     public var admitsPolicy: Bool { refusals.subtracting(.notPurgeable).isEmpty }
 }
 
@@ -112,7 +112,7 @@ extension PurgeRule {
     /// files stay.
     public static func isOver(_ file: PurgeFacts, lastUse: Instant, at now: Instant) -> Bool {
         var file = file
-        // This removal is not for room, so it also takes tombstones and leaves none.
+        // This removal does not aim to free bytes, so it also takes tombstones and leaves none.
         file.leavesTombstone = false
         let isVictim = file.tier == .temporary && verdict(on: file, for: .place).rank != nil
         return isVictim && lastUse <= lastUseOfAged(at: now)

@@ -1,4 +1,5 @@
-/// The state of the background purge: the requests other than the level, and the progress. It does not outlive the mount.
+/// The state of the background purge: its progress, and the requests for it apart from the pressure level. This state does not
+/// outlive the mount.
 public struct Reclaiming: Hashable, Sendable {
     /// The highest urgency since the purge began; nil if it has not begun.
     public private(set) var urgency: Urgency?

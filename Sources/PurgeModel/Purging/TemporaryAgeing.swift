@@ -14,10 +14,10 @@ public struct TemporaryAgeing: Hashable, Sendable {
         return day.map { Instant(seconds: ($0 + 1) * 86400, nanoseconds: 0) } ?? .distantPast
     }
 
-    /// Whether `pass` has something to do. That includes a machine's clock that was set back to another day.
+    /// Whether `pass` has something to do. That is also the case if the machine's clock was set back to another day.
     public func isDue(at now: Instant) -> Bool { isOn && day != now.day }
 
-    /// Moves on to the day of `now`, and returns whether files must be removed. The first day only begins to count.
+    /// Moves on to the day of `now`, and returns whether files must be removed. The first call only begins to count days.
     mutating func pass(to now: Instant) -> Bool {
         guard isDue(at: now) else { return false }
         defer { day = now.day }

@@ -66,7 +66,7 @@ extension ByteCount {
         case tooLarge
     }
 
-    /// Parses a size like `init(text:)`, and returns the reason if the text is not one.
+    /// Parses a size as `init(text:)` does, but returns the reason if the text is not a size.
     public static func reading(_ text: some StringProtocol) -> Result<ByteCount, Fault> {
         // Strings compare by canonical equivalence, which makes a Kelvin sign equal to `K`.
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return .failure(.malformed) }
@@ -88,7 +88,7 @@ extension ByteCount {
         var digits = fraction[...]
         while digits.last == "0" { digits.removeLast() }
         guard !digits.isEmpty else { return .success(ByteCount(product)) }
-        // 10^18 is the largest power of ten in range.
+        // Powers of ten up to 10^18 are in range.
         guard digits.count <= 18, let numerator = UInt64(digits) else { return .failure(.notWhole) }
         let denominator = (0..<digits.count).reduce(UInt64(1)) { power, _ in power * 10 }
         // The fraction is below 1, so the quotient is below the unit.

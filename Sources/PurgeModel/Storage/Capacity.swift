@@ -7,7 +7,7 @@ public struct Capacity: Hashable, Sendable {
     public var others: ByteCount
     /// The part of `others` that purging can free.
     public var othersPurgeable: ByteCount
-    /// The charged bytes of this container.
+    /// The charged bytes of all containers on the device.
     public var used: ByteCount
     /// The charged bytes of files that purging would free now.
     public var reclaimableFiles: ByteCount

@@ -2,7 +2,7 @@
 public struct OthersShare: Hashable, Sendable {
     /// The percentage, from 0 to 100.
     public var percent: Int
-    /// The rest of the shortfall, after others gave their share, that earlier steps of the same purge left to files.
+    /// The part of the shortfall that earlier steps of the same purge left to files after others had given their share.
     public var leftToFiles: ByteCount
 
     public static let most = 100

@@ -33,7 +33,7 @@ public struct StorageCurve: Sendable {
         public var simulated, real: Instant
     }
 
-    /// The step doubles after this many points that differ only by size.
+    /// The step doubles after this many points that differ only in the container's use.
     static let pointsPerStep = 128
     /// The largest number of points that wait for the journal.
     static let mostWaiting = 512
@@ -105,7 +105,7 @@ public struct StorageCurve: Sendable {
 }
 
 extension StorageCurve.Numbers {
-    /// Whether at most the container's own use differs.
+    /// Returns whether the numbers differ at most in the container's use.
     fileprivate func isLike(_ other: Self) -> Bool {
         total == other.total && others == other.others && othersPurgeable == other.othersPurgeable
             && level == other.level

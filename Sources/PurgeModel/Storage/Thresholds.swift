@@ -126,8 +126,8 @@ public struct ThresholdSettings: Hashable, Codable, Sendable {
         self.desired = desired
     }
 
-    /// Returns the thresholds for a total, in ascending order. A shrinking total lowers percentages but not sizes, so a
-    /// threshold that falls below its predecessor is raised to it.
+    /// Returns the thresholds for a total, in ascending order. A smaller total lowers the thresholds set as percentages but not
+    /// those set as sizes, so a threshold that falls below its predecessor is raised to it.
     public func resolved(total: ByteCount) -> Thresholds {
         var now = asSet(total: total)
         now.low = max(now.low, now.veryLow)

@@ -4,7 +4,7 @@
 /// after it. This keeps stamps in order, shows times since the last advance unchanged, and needs no change to any file at an
 /// advance.
 public struct ClockHistory: Hashable, Sendable {
-    /// A moment in real time that lies between the stamps before and after an advance.
+    /// An advance at `moment`, a moment in real time between the stamps before and after the advance.
     private struct Advance: Hashable, Sendable {
         var moment: FileTime
         /// The seconds by which stamps look older if they are before `moment`, but not before the previous advance's.
@@ -40,8 +40,8 @@ public struct ClockHistory: Hashable, Sendable {
         return next == 0 || stamp >= advances[next - 1].moment ? stamp : nil
     }
 
-    /// Records an advance at a moment later than every stamp that must look older, and not later than any other stamp. A
-    /// moment that is out of order, because the machine's clock was set back, counts as the last one.
+    /// Records an advance at a moment later than every stamp that must look older, and not later than any other stamp. A moment
+    /// that is out of order, because the machine's clock was set back, counts as the moment of the last advance.
     mutating func advance(by seconds: Int64, at moment: FileTime) {
         guard seconds > 0 else { return }
         for index in advances.indices { advances[index].age += seconds }

@@ -36,8 +36,8 @@ public struct FileClock: Sendable {
         return (stamp, false)
     }
 
-    /// 1901. Not every file system has earlier stamps, and the stamp that it keeps instead must look like the time that was
-    /// set.
+    /// 1901. Not every file system supports earlier stamps, and the stamp that it keeps instead must look like the time that
+    /// was set.
     private static let earliest = FileTime(seconds: 1 - (1 << 31), nanoseconds: 0)
 }
 

@@ -42,7 +42,7 @@ extension FileTime {
     /// Parses a string; nil unless `text` could have produced it.
     public init?(text: some StringProtocol) { self.init(utf8: Array(text.utf8)) }
 
-    /// Parses the bytes of a string, without a String: every file of a copied store has one.
+    /// Parses UTF-8 bytes without creating a String, because every file of a copied store has such a text.
     public init?(utf8 text: [UInt8]) {
         let point = text.count - 10
         guard point > 0, text[point] == UInt8(ascii: "."), let nanoseconds = Self.negated(text[(point + 1)...])
@@ -55,7 +55,7 @@ extension FileTime {
         self.init(seconds: isNegative ? seconds : -seconds, nanoseconds: -nanoseconds)
     }
 
-    /// Returns decimal digits as a negative number, because Int64 has one more of them.
+    /// Returns decimal digits as a negative number, because Int64 has one more negative number than positive ones.
     private static func negated(_ digits: ArraySlice<UInt8>) -> Int64? {
         var number: Int64 = 0
         for digit in digits {

@@ -31,7 +31,8 @@ extension Instant {
         let days = seconds.flooredQuotient(by: 86400)
         let second = seconds - days * 86400
         let (year, month, day) = Self.civil(days: days)
-        // Each event has two of these strings, so the digits are written one by one. Every Instant has a year of four digits.
+        // Each event has two of these strings, so the digits are written one by one, which is faster. Every Instant has a year
+        // of four digits.
         return String(unsafeUninitializedCapacity: 24) { text in
             var end = 0
             func append(_ value: Int64, _ width: Int, _ mark: UInt8) {

@@ -13,11 +13,11 @@ public struct SetTimes: Hashable, Sendable {
         /// The clock's advance when the time was set.
         var clock: Int64
     }
-    /// The newest entry of each kind comes first. The previous one is kept too: the file has that stamp until it gets the new
-    /// one, and a call may have read it.
+    /// The newest entry of each kind comes first. The previous one is kept too: the file has the previous stamp until it gets
+    /// the new one, and a call may have read it.
     private var entries: [Entry] = []
 
-    /// The attribute of the store's file that keeps them.
+    /// The attribute of a file in the store that keeps these entries.
     public static let key = "user.purgefs.times"
     /// The attribute for links and special files, which cannot have user attributes.
     public static let linkKey = "trusted.purgefs.times"
