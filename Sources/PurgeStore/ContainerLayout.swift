@@ -15,14 +15,15 @@ struct ContainerLayout {
         for folder in Self.folders {
             let parts = folder.split(separator: "/").map(String.init)
             let parent = parts.count == 1 ? container : try subdirectory(parts[0], of: container)
-            // The app may have put a file or a link in a folder's place, or closed the folder. That is left alone.
+            // The app may have put a file or a link in a folder's place, or removed the folder's permissions. That is left
+            // alone.
             if let parent, let name = parts.last {
                 try makeDirectory(name, in: parent, path: place.pathOf("container/\(folder)"), isNeeded: false)
             }
         }
     }
 
-    /// Opens the container. With `openingUp`, it opens even if the app has removed the owner's permissions and this
+    /// Opens the container. With `openingUp`, opens it even if the app has removed the owner's permissions, provided that this
     /// user is the owner.
     func container(openingUp: Bool = false) throws(StoreError) -> FileDescriptor {
         let path = place.pathOf("container")
@@ -48,7 +49,7 @@ struct ContainerLayout {
         let closed = try place.descriptor.open("container", System.openPath | O_DIRECTORY)
         let mode = try System.status(closed.raw).st_mode & 0o7777
         do throws(Errno) { try System.changeMode(closed.raw, mode | S_IRWXU) } catch { throw .accessDenied }
-        // The owner may restore the mode: the call above has shown it.
+        // Restoring the mode is allowed, as the call above has shown.
         defer { do throws(Errno) { try System.changeMode(closed.raw, mode) } catch {} }
         return try place.descriptor.open("container", O_RDONLY | O_DIRECTORY)
     }

@@ -9,7 +9,8 @@ public final class EndingMark: Sendable {
 
     public init() {}
 
-    /// Sets the mark for the lifetime of this object. If no descriptor is left for it, another mount only waits for less time.
+    /// Sets the mark for the lifetime of this object. Without a free descriptor there is no mark, and another mount merely
+    /// waits for less time.
     public func set() {
         do throws(Errno) {
             let made = try System.makeMemoryFile(Self.name)

@@ -1,8 +1,8 @@
 import PurgeSystem
 
-/// The name of a start that releases its store for a while (`purgefs run`, until its daemon has it), in an attribute of the
-/// store's directory. Any other process that opens the store to change it removes the name. So a store with the name is as that
-/// start and its own daemon have left it.
+/// The name of a start that releases its store for a while (`purgefs run`, until its daemon has opened it), in an attribute of
+/// the store's directory. Any other process that opens the store to change it removes the name. So a store with the name is as
+/// that start and its own daemon have left it.
 enum StartMark {
     private static let key = "user.purgefs.start"
 

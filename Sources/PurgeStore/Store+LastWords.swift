@@ -22,7 +22,7 @@ extension Store {
         return words.split(separator: "\n").first.map(String.init)
     }
 
-    /// Returns the last message of a daemon of that store, cut to 16 KiB.
+    /// Returns the last message of a daemon of the store at `path`, cut to 16 KiB.
     public static func lastWords(in path: String) -> String? {
         do throws(Errno) {
             let file = try FileDescriptor.open(

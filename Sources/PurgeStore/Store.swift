@@ -8,9 +8,9 @@ public final class Store: Sendable {
     let place: StoreDirectory
     /// `container/`: the app's files.
     public let container: FileDescriptor
-    /// Whether this call created the store.
+    /// Whether opening the store created it.
     public let isNew: Bool
-    /// The state of the store before this call.
+    /// The state of the store before it was opened.
     public let before: StoreBefore
     /// Whether the store is removed when the processes that use it have ended.
     public var isTemporary: Bool { place.isTemporary }
@@ -58,8 +58,8 @@ public final class Store: Sendable {
     /// If this fails, everything it created is removed again.
     ///
     /// `start` is the start that this opening is part of, named by a directory of its own. A store in that directory is removed
-    /// with it, and a store that has the start's mark was checked by it and left alone since. `known` is the directory that must
-    /// be found, if it existed before: the owner of the folder above may have exchanged it.
+    /// with it, and a store that has the start's mark was checked by it and left alone since. `expected` is the directory that
+    /// must be found, or says that there was none: the owner of the folder above may have exchanged it.
     public static func open(
         _ path: String, creating: Bool, start: String? = nil, expected: ExpectedStore? = nil
     ) throws(StoreError) -> Store {

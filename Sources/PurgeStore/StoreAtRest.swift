@@ -1,13 +1,13 @@
 import PurgeModel
 import PurgeSystem
 
-/// Questions about a store that need no lock.
+/// Operations on a store that take no lock.
 public enum StoreAtRest {
     /// Whether purgefs itself uses the name in a store's directory.
     public static func isOwnName(_ name: String) -> Bool { StoreDirectory.isOurs(name) }
 
-    /// Removes the mark of a start from a store whose lock the caller holds. Returns true if the mark was there, and so no other
-    /// process has opened the store since to change it.
+    /// Removes the mark of a start from a store whose lock the caller holds. Returns true if the mark was there, which shows
+    /// that no other process has since opened the store to change it.
     public static func takeMark(of start: String, from store: FileDescriptor) throws(Errno) -> Bool {
         try StartMark.take(start, from: store)
     }

@@ -41,6 +41,6 @@ extension Errno {
     /// Whether the disk under the store is full, or its owner's quota is used up.
     var isForLackOfRoom: Bool { code == ENOSPC || code == EDQUOT }
 
-    /// Whether a file system reports with this error that an attribute does not fit, into its file or onto the disk.
+    /// Whether this error means that an attribute does not fit into its file or onto the disk.
     public var meansNoRoomForAttribute: Bool { [ENOSPC, EDQUOT, E2BIG, ERANGE].contains(code) }
 }

@@ -3,7 +3,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public var what: String
     public var path: String
     public var advice: String
-    /// Whether the store cannot be written, so that it may still be read.
+    /// Whether the store cannot be written, but may still be readable.
     public var isForLackOfWriting = false
     /// Whether another process kept the journal locked for as long as a reader waits.
     public var isForLock = false

@@ -15,7 +15,7 @@ public enum AttributeName {
     private static let appleExclusion: StaticString = "com.apple.metadata:com_apple_backup_excludeItem"
     private static let oldAppleExclusion: StaticString = "com.apple.MobileBackup"
     private static let ownPrefix = StorageAttribute.prefix
-    /// Goes before a name without one of the kernel's four prefixes, because the store's file system accepts no other.
+    /// Precedes a name without one of the kernel's four prefixes, because the store's file system accepts only names with one.
     private static let rawPrefix: StaticString = "user.purgefs.raw."
     private static let ownTrustedPrefix: StaticString = "trusted.purgefs."
     private static let kernelPrefixes: [StaticString] = ["user.", "trusted.", "security.", "system."]

@@ -1,7 +1,7 @@
 import Glibc
 import PurgeModel
 
-/// A file's birth time in 32 bits. That distinguishes two files with one inode number, and takes no extra memory in a node. 0
+/// A file's birth time in 32 bits, which distinguishes files that reuse an inode number and takes no extra memory in a node. 0
 /// stands for an unknown birth time.
 public enum BirthMark {
     public static func of(_ birth: Int64?) -> UInt32 {

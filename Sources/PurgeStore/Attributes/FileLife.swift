@@ -2,7 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeSystem
 
-/// When a file in a store was created, written and last used, by the device's clock, as a mount works it out.
+/// When a file in a store was created, written and last used, by the device's clock, as a mount determines it.
 public struct FileLife {
     /// nil if the file system does not keep birth times.
     public let born: Instant?
@@ -25,15 +25,16 @@ public struct FileLife {
             on: device.fileClock)
     }
 
-    /// A day in nanoseconds. A last use this far in the future is kept, so that correcting the machine's clock between mounts
-    /// does not change the order of uses.
+    /// A day in nanoseconds. A last use at most this far in the future is kept, so that correcting the machine's clock between
+    /// mounts does not change the order of uses.
     private static let clockError: Int64 = 86_400_000_000_000
 
     /// Returns the last use of the file. `journal` is the record under the file's inode number.
     public func lastUse(_ journal: Journal.LastUse?, now: Instant) -> Instant {
         let born = born ?? .distantPast
         // A record with another birth time belongs to an earlier file with this inode number. So does a record older than the
-        // file, where birth times are unknown. In a copy of a store, files may have been used before they were created.
+        // file, where birth times are unknown. If both birth times are known and match, a use may precede the birth: a file in
+        // a copy of a store may have been used before the copy was made.
         if let journal, BirthMark.isSame(journal.birth, birth),
             journal.lastUse >= born || BirthMark.isKnown(journal.birth, birth)
         {

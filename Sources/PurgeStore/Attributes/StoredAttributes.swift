@@ -2,7 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeSystem
 
-/// purgefs's own attributes of an entry in the store, as the tree remembers them.
+/// purgefs's own attributes of an entry in the store, as the tree keeps them.
 public struct StoredAttributes {
     public var mark: PurgeMark?
     public var isExcluded = false
@@ -80,7 +80,7 @@ public struct StoredAttributes {
                 do throws(Errno) {
                     length = try System.attributeNames(at: directory, name, into: buffer)
                 } catch .notSupported, .notPermitted {}
-                // Each name ends with a zero, so the bytes at its start are a C string.
+                // Each name ends with a zero, so a pointer to its start is a C string.
                 return buffer[..<length].split(separator: 0).compactMap { name in
                     UnsafeBufferPointer(rebasing: name).baseAddress.map { AttributeKey($0) }
                 }

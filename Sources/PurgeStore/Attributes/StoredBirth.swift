@@ -2,8 +2,8 @@ import Glibc
 import PurgeModel
 import PurgeSystem
 
-/// When an entry of a store was created. No program can set a file's birth time. So a copy of a store keeps the original's time
-/// in a hidden attribute beside each entry, which counts if it is earlier than the entry's own birth time.
+/// When an entry of a store was created. No program can set a file's birth time, so a copy of a store keeps the original's time
+/// in a hidden attribute of each entry. That time counts if it is earlier than the entry's own birth time.
 public enum StoredBirth {
     static let key = "user.purgefs.born"
 
@@ -30,7 +30,7 @@ public enum StoredBirth {
         }
     }
 
-    /// Returns the birth of an entry with this attribute and this birth time of its own.
+    /// Returns the birth of an entry, given the time in its attribute and its own birth time.
     static func earlier(_ recorded: Instant?, than own: Int64?) -> Instant? {
         if let recorded, recorded.nanoseconds < own ?? System.now() { return recorded }
         return own.map(Instant.init(nanoseconds:))

@@ -4,7 +4,7 @@ import PurgeSystem
 
 extension VisibleAttributes {
     /// Returns the attributes of an entry in the store's spelling, without the record of charged blocks, which may name a
-    /// file of that store.
+    /// sidecar in that store.
     package static func stored(of directory: Int32, _ name: CName?) throws(Errno) -> [Attribute] {
         var found: [Attribute] = []
         for stored in try StoredAttributes.names(of: directory, name) where stored.text != ExtentRecord.key {

@@ -4,16 +4,16 @@ import PurgeSystem
 
 extension VisibleAttributes {
     /// Sets the times of an entry in a store whose device's clock was never advanced, as utimensat(2) through a mount would.
-    /// Times in the future are also recorded beside the entry, so that they age with the next advance like all others. If they
-    /// cannot be recorded, they are set all the same (docs/CLOCK.md, Limits). The caller needs permission to write to the entry,
-    /// not only to change its times.
+    /// Times in the future are also recorded in an attribute, so that they age with the next advance like all others. If they
+    /// cannot be recorded, they are set all the same (docs/CLOCK.md, Limits). The caller needs permission to write to the
+    /// entry, not only to change its times.
     public static func setTimes(
         of directory: Int32, _ name: CName?, access: timespec, modification: timespec
     ) throws(Errno) {
         try apply(access, modification, to: directory, name)
         let now = FileTime(Instant(nanoseconds: System.now()))
         guard FileTime(access) > now || FileTime(modification) > now else { return }
-        // The times as the file system has rounded them.
+        // Records the times as the file system has rounded them.
         let status = try status(directory, name)
         var set = SetTimes()
         if FileTime(access) > now { set.set(FileTime(status.st_atim), .access, clock: 0) }

@@ -1,9 +1,9 @@
 import Glibc
 import PurgeSystem
 
-/// An empty file in the store that exists while a command removes files. device.json cannot record when the last of them is gone,
-/// because a full or failing disk may refuse to write it. A file can be unlinked even then. If the directory does not allow that
-/// (it is immutable, or no longer writable), the note is given a size instead, which voids it.
+/// An empty file in the store that exists while a command removes files. device.json cannot reliably record that the last of
+/// them is gone, because writing it may fail on a full or failing disk. A file can be unlinked even then. If the directory does
+/// not allow that (it is immutable, or no longer writable), the note is given a size instead, which voids it.
 ///
 /// The note is on disk before the mark in device.json, and unlinked before the mark is cleared. A mount that finds only the mark
 /// changes the device and removes no files, so files that were made later stay.

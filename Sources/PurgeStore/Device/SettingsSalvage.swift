@@ -1,16 +1,16 @@
 import PurgeModel
 
-/// The settings of a new device, with the values that the files in the store depend on carried over from damaged settings: each on
-/// its own, if it is readable and valid beside the others.
+/// The settings of a new device, with some values carried over from damaged settings: those on which the files in the store
+/// depend. Each value is kept if it is readable, and valid together with the others.
 struct SettingsSalvage {
     private(set) var settings = Device.fresh()
     private var kept: [String] = []
     private var lost: [String] = []
 
     init(_ content: [UInt8]) {
-        // An app may have stored paths with it.
+        // An app may have stored paths that contain it.
         keep("containerID", of: content) { $0.containerID = $1 }
-        // The class of files that have none of their own.
+        // The class of files without one of their own.
         keep("protection", of: content) { $0.protection = $1 }
         keep("clock", of: content, isOptional: true) { $0.clock = $1 }
         keep("clockAdvances", of: content, isOptional: true) { $0.history = $1 }

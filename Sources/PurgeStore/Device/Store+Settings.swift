@@ -18,7 +18,7 @@ extension Store {
     }
 }
 
-/// The knowledge of an open store about its device.json.
+/// The state of device.json, as an open store has last loaded or saved it.
 struct KnownSettings {
     /// Whether the file is readable or missing, and so may be replaced.
     private var maySave = false

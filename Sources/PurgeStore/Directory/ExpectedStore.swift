@@ -1,6 +1,6 @@
 import PurgeSystem
 
-/// The directory to which a store's path must lead, as an earlier look or the process that started this one has seen it.
+/// The directory to which a store's path must lead: the one found earlier by this process or by the process that started it.
 public enum ExpectedStore: Hashable, Sendable, LosslessStringConvertible {
     /// No directory yet: the store is created.
     case new
@@ -24,8 +24,8 @@ public enum ExpectedStore: Hashable, Sendable, LosslessStringConvertible {
         }
     }
 
-    /// Returns the failure for an error of opening the store; nil if the error does not mean that the path leads elsewhere. ESTALE
-    /// stands for another directory.
+    /// Returns the failure for an error in opening the store; nil if the error does not mean that the path leads elsewhere.
+    /// ESTALE stands for another directory.
     func failure(_ error: Errno, _ path: String) -> StoreError? {
         switch self {
         case .new where error == .stale:

@@ -2,7 +2,7 @@ import Glibc
 import PurgeSystem
 
 extension FileDescriptor {
-    /// Whether `path` exists. A symbolic link without a target does.
+    /// Whether `path` exists. A dangling symbolic link counts as existing.
     static func exists(_ path: String) -> Bool { kind(of: path) != nil }
 
     private static func kind(of path: String) -> mode_t? {

@@ -54,8 +54,8 @@ public struct StoreBefore: Sendable {
         } catch {}  // the mark means nothing to other starts, and the next opening of the store removes it
     }
 
-    /// Removes everything that was created since then from a store whose lock the caller holds. If anything else has been put
-    /// into the store meanwhile, it removes nothing.
+    /// Removes everything that purgefs has created in the store since this state was recorded. The caller holds the lock. If
+    /// anything else has been put into the store meanwhile, removes nothing.
     func restore(_ store: FileDescriptor) {
         do throws(Errno) {
             guard try hasOnlyWhatGoes(store) else { return }
@@ -127,7 +127,7 @@ public struct StoreBefore: Sendable {
         } catch .noEntry {}
     }
 
-    /// Returns a folder's parent directory, reached without symbolic links, and its name there.
+    /// Returns a folder's parent directory, reached without symbolic links, and the folder's name in it.
     private static func place(of folder: String, in store: FileDescriptor) throws(Errno) -> (FileDescriptor, String) {
         var names = folder.pathNames
         let name = names.removeLast()

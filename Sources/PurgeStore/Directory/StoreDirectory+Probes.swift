@@ -4,8 +4,8 @@ import PurgeSystem
 extension StoreDirectory {
     private static let probe = "user.purgefs.probe"
 
-    /// Refuses a directory without device.json that contains foreign names. One with only a store's own names is an empty
-    /// directory, or a store that was never saved.
+    /// Refuses a directory without device.json that contains foreign names. A directory with only a store's own names is empty,
+    /// or a store that was never saved.
     func refuseForeign(_ names: Set<String>, creating: Bool) throws(StoreError) {
         if names.contains(DeviceFile.name) { return }
         let foreign = names.filter { !Self.isOurs($0) }.sorted()
@@ -24,7 +24,8 @@ extension StoreDirectory {
         }
     }
 
-    /// Detects an unwritable store before anything depends on it. Also removes the file that a killed save of the settings left.
+    /// Detects an unwritable store before anything depends on it. Also removes the file that an interrupted save of the
+    /// settings left.
     func probeWriting() throws(StoreError) {
         do {
             _ = try makeFresh(DeviceFile.newName)
@@ -60,7 +61,7 @@ extension StoreDirectory {
             do throws(Errno) {
                 try probe(container)
             } catch .accessDenied {
-                try probe(descriptor)  // the app has made the container unwritable, which it may
+                try probe(descriptor)  // the app may make the container unwritable, and has done so
             }
         } catch .notSupported {
             throw StoreError(

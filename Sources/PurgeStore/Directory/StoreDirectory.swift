@@ -11,15 +11,16 @@ struct StoreDirectory: Sendable {
     /// Whether the store is removed when the processes that use it have ended, so that nothing in it needs a sync.
     private(set) var isTemporary = false
 
-    /// Returns the same directory, marked as temporary if it lies in `start`. `start` is the directory of a start, and is removed
-    /// with everything in it when that ends.
+    /// Returns the same directory, marked as temporary if it lies in `start`. `start` is the directory of a start, and is
+    /// removed with everything in it when that start ends.
     func belonging(to start: String?) -> StoreDirectory {
         var directory = self
         directory.isTemporary = start.map { absolutePath.isPath(below: $0) } ?? false
         return directory
     }
 
-    /// Whether purgefs uses the name in a store. So does `lost+found`, which mkfs makes at the top of a file system.
+    /// Returns whether purgefs uses the name in a store. `lost+found`, which mkfs makes at the top of a file system, counts
+    /// too.
     static func isOurs(_ name: String) -> Bool {
         name == "container" || name == "extents" || name == "lost+found"
             || name == lastWordsName || name == oldLastWordsName || name.hasPrefix("device.json")
@@ -66,7 +67,8 @@ struct StoreDirectory: Sendable {
                 let isEnding = holder.map { StoreHolder.isEndingDaemon($0.pid, of: absolutePath) } ?? false
                 let now = System.uptime()
                 if isEnding { deadline = min(now + Self.graceTime, began + Self.endingTime) }
-                // The lock belongs to a child of a dead holder, before its exec. On a busy machine that may take a while.
+                // The lock belongs to a dead holder's child that has not called exec yet, which may take a while on a busy
+                // machine.
                 if holder == nil { deadline = max(deadline, began + Self.graceTime) }
                 guard now < deadline else { throw Self.busy(path, holder: holder, isEnding: isEnding) }
                 guard System.endSignal() == nil else { throw .interrupted(path) }

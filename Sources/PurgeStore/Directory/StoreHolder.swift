@@ -9,8 +9,8 @@ enum StoreHolder {
         var isCopying: Bool
     }
 
-    /// Returns the process that holds the lock according to /proc/locks. Returns nil if that does not show it: another PID
-    /// namespace, a file system with another device number there, or a holder that is gone.
+    /// Returns the process that holds the lock according to /proc/locks. Returns nil if that file does not show it: the holder
+    /// is gone or in another PID namespace, or the file system has another device number there.
     static func process(of directory: FileDescriptor) -> Process? {
         do {
             let status = try System.status(directory.raw)
@@ -23,8 +23,9 @@ enum StoreHolder {
         }
     }
 
-    /// Whether a process is a daemon whose mount of the store is over: either it says so (`EndingMark`), or it has /dev/fuse open
-    /// and the mount is gone. A daemon that has not mounted yet has neither. Returns false if /proc does not show it.
+    /// Whether a process is a daemon whose mount of the store is over: either it says so (`EndingMark`), or it has /dev/fuse
+    /// open and the mount is gone. Neither holds for a daemon that has not mounted yet. Returns false if /proc does not show
+    /// it.
     static func isEndingDaemon(_ pid: Int32, of store: String) -> Bool {
         do throws(Errno) {
             let directory = "/proc/\(pid)/fd"

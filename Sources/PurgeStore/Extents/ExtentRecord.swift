@@ -12,7 +12,8 @@ public struct ExtentRecord: Sendable {
     public static let key = "user.purgefs.extents"
     /// The value for a file with holes that has charged blocks only where its file system shows data.
     public static let ofHoles = [UInt8(ascii: "i")] + encode(ExtentSet())
-    /// The longest list kept in the attribute, in bytes. Longer ones go to a sidecar, since ext4 holds about 4000 bytes an inode.
+    /// The longest list kept in the attribute, in bytes. Longer ones go to a sidecar, since ext4 holds about 4000 bytes of
+    /// attributes per inode.
     static let inlineLimit = 512
     /// The longest list in bytes: some two million runs, which take eight times as much memory.
     static let sidecarLimit = 4 << 20
@@ -20,7 +21,7 @@ public struct ExtentRecord: Sendable {
     public static let largestBlock: Int64 = 1 << 32
 
     public var runs: ExtentSet
-    /// The name of the sidecar that holds the list, if there was ever one.
+    /// The name of the sidecar that holds the list; nil if the attribute holds it.
     public var sidecar: String?
 
     public init(runs: ExtentSet, sidecar: String? = nil) {

@@ -6,8 +6,8 @@ import PurgeSystem
 public struct ExtentDamage: Error, Hashable, Sendable {
     /// The rest of a sentence that begins with "its record of charged blocks".
     public let what: String
-    /// Whether nothing is known about the charged blocks, so that the file counts as full. A power loss can cause that; any other
-    /// damage was not written by purgefs.
+    /// Whether nothing is known about the charged blocks, so that the file counts as full. A power loss can cause that. Any
+    /// other damage comes from another program.
     public let countsAsFull: Bool
     /// Whether only permissions are missing.
     public let isForbidden: Bool
@@ -104,8 +104,8 @@ extension Store {
         if let sidecar = record.sidecar { removeSidecar(sidecar) }
     }
 
-    /// Removes the sidecar of a file that is gone. If that fails it is tried again later, and `purgefs check` finds a
-    /// sidecar that remains.
+    /// Removes the sidecar of a file that is gone. A removal that fails is retried later, and `purgefs check` finds a sidecar
+    /// that remains.
     public func removeSidecar(_ name: String) {
         if !tryToRemoveSidecar(name) { leftSidecars.withLock { _ = $0.insert(name) } }
     }
@@ -145,8 +145,8 @@ extension Store {
         return isOurs && (1...13).contains(bytes.count) ? String(decoding: bytes, as: UTF8.self) : nil
     }
 
-    /// Writes a list under its sidecar's name. The list is on disk when this returns; its name is once the returned
-    /// folder has been synced.
+    /// Writes a list under its sidecar's name. The list is on disk when this returns. Its name is on disk only after a sync of
+    /// the returned folder.
     private func writeSidecar(_ name: String, _ content: [UInt8]) throws(Errno) -> FileDescriptor {
         guard content.count <= ExtentRecord.sidecarLimit else { throw .fileTooLarge }
         let folder = try sidecars(making: true)
@@ -166,8 +166,8 @@ extension Store {
         return folder
     }
 
-    /// Returns a problem for each entry in STORE/extents that is not in `needed`. A removed file or an interrupted change leaves
-    /// such entries. With `removing`, removes the entries that may be removed.
+    /// Returns a problem for each entry in STORE/extents that is not in `needed`. The removal of a file or an interrupted
+    /// change may leave such entries. With `removing`, removes the entries that may be removed.
     public func straySidecars(needed: Set<String>, removing: Bool) throws(StoreError) -> [StoreProblem] {
         let folder: FileDescriptor
         let names: [String]

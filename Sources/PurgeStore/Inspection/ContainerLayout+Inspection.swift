@@ -54,7 +54,7 @@ extension ContainerLayout {
             default: return .obstructed
             }
         } catch .accessDenied {
-            return .unreachable  // closed by the app; the folder above it exists
+            return .unreachable  // the app has removed permissions on a folder above, which exists
         } catch { throw .failed("the folder cannot be examined", path: place.pathOf(folder), error) }
     }
 }

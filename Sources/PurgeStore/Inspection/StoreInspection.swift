@@ -3,11 +3,11 @@ import PurgeSystem
 /// The problems that `purgefs check` finds in a store apart from the app's files: in the folders of the layout,
 /// device.json and the journal.
 public struct StoreInspection: Sendable {
-    /// The problems in the order in which they were found. Repaired ones have their `repair`.
+    /// The problems in the order in which they were found. Repaired problems have a `repair`.
     public let problems: [StoreProblem]
 
-    /// Inspects the store while holding its lock. Without `repairing`, it changes nothing. With it, damaged files are kept aside
-    /// under other names; only the oldest and the newest two damaged journals stay.
+    /// Inspects the store while holding its lock. Without `repairing`, it changes nothing. With it, damaged files are kept
+    /// aside under other names; of the damaged journals, only the oldest and the two newest stay.
     public static func run(_ storePath: String, repairing: Bool) throws(StoreError) -> StoreInspection {
         let place = try StoreDirectory.open(storePath)
         try place.lock()

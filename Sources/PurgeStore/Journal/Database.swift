@@ -4,9 +4,9 @@ import PurgeSystem
 /// A connection to SQLite, closed when its last owner releases it. Two threads must not use it at once.
 final class Database {
     private let handle: OpaquePointer
-    /// Kept open, because SQLite opens files beside the database at any time by this descriptor's number.
+    /// Kept open, because SQLite may at any time open files beside the database by this descriptor's number.
     private let directory: FileDescriptor?
-    /// When the current step is aborted, by System.uptime.
+    /// The value of System.uptime at which the current step is aborted.
     private let deadline = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
 
     /// The size limit for any text or blob. The strings of an event are cut to well below it.

@@ -8,7 +8,8 @@ struct DatabaseError: Error, Hashable {
     var message: String
     /// The errno of the system call that failed, if one did.
     var systemError: Int32 = 0
-    /// Whether the file with the name of the journal, or of a file beside it, was never made by purgefs. `message` says what it is.
+    /// Whether an entry with the name of the journal, or of a file beside it, was not made by purgefs. `message` says what the
+    /// entry is.
     var isForeign = false
 
     /// Reduces an extended code to its primary part.
@@ -39,8 +40,8 @@ struct DatabaseError: Error, Hashable {
     /// file. SQLITE_INTERRUPT means that a step took longer than it can in a sound journal.
     var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_INTERRUPT, SQLITE_TOOBIG].contains(code) }
 
-    /// Whether a mount replaces the journal with a new one. It does not if reading took too long, because a slow disk may be the
-    /// cause.
+    /// Whether a mount replaces the journal with a new one. It keeps the journal if reading took too long, because a slow disk
+    /// may be the cause.
     var isReplaceable: Bool { isDamage && !isForeign && code != SQLITE_INTERRUPT }
 
     /// Whether the disk under the store has no room. The journal can then wait until it has.

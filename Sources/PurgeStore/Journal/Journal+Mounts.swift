@@ -1,6 +1,6 @@
 extension Journal {
-    /// Whether the last mount in the journal did not end with an unmount. If the event of its beginning was dropped, the mount
-    /// did not end if the journal was not closed. A damaged journal does not show this.
+    /// Returns whether the last mount in the journal did not end with an unmount. If the journal has lost both events, the
+    /// mount did not end if the journal was not closed. Returns false for a damaged journal, which does not show this.
     public func endsWithinAMount() throws(StoreError) -> Bool {
         if openingFailure != nil || wasDamaged { return false }
         let isWithin = try withDatabase { (database) throws(DatabaseError) -> Bool in
@@ -17,7 +17,7 @@ extension Journal {
     private static func newest(_ type: String, in database: Database) throws(DatabaseError) -> Int64 {
         try database.number(newest(type)) ?? 0
     }
-    /// A query that an index answers however long the journal is, because a mount waits for it.
+    /// Returns a query that an index answers quickly even in a long journal, because a mount waits for the answer.
     static func newest(_ type: String) -> String {
         "SELECT seq FROM events WHERE path IS NULL AND type = '\(type)' ORDER BY seq DESC LIMIT 1"
     }

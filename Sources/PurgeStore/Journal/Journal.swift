@@ -13,9 +13,9 @@ public final class Journal: Sendable {
     private static let patience: Int32 = 1000
     /// The longest journal in pages that an opening checks as a whole: 16 MiB.
     private static let pagesChecked: Int64 = 4096
-    /// How often a damaged journal is replaced. A disk that keeps damaging it cannot keep a journal.
+    /// How many times a damaged journal is replaced. A disk that keeps damaging it cannot hold a journal.
     private static let mostDamages = 3
-    /// In one use: a stray log is kept aside, and then a damaged journal.
+    /// The most recoveries in one use: a stray log is kept aside, and then a damaged journal.
     private static let mostRecoveries = 2
 
     private struct State {
@@ -24,7 +24,8 @@ public final class Journal: Sendable {
         /// The file that `database` has open.
         var file: JournalFiles.FileIdentity?
         var lastSequence: Int64 = 0
-        /// The last number in the damaged journals that were replaced, so that readers that know it get later events.
+        /// The last number in the damaged journals that were replaced. New events get higher numbers, so that readers that
+        /// continue after this number get them.
         var floor: Int64 = 0
         /// Released after the database, because closing any descriptor of the file drops the process's locks on it.
         var reserve: JournalReserve?
@@ -62,9 +63,9 @@ public final class Journal: Sendable {
     }
 
     /// Opens the journal, and creates it if there is none. A damaged journal is an error and stays unchanged. With
-    /// `toleratingFullDisk`, a journal for which the disk has no room is tried again later, because files can be deleted without
-    /// it. With `replacingDamaged`, a journal found damaged now or later is kept aside and a new one begun (`takeDamage`). A file
-    /// that was never a journal, or that a newer version wrote, is still an error.
+    /// `toleratingFullDisk`, each later use tries again to open a journal for which the disk has no room, because files can be
+    /// deleted without a journal. With `replacingDamaged`, a journal found damaged now or later is kept aside and a new one
+    /// begun (`takeDamage`). A file that was never a journal, or that a newer version wrote, is still an error.
     public static func open(
         in store: Store, toleratingFullDisk: Bool = false, replacingDamaged: Bool = false
     ) throws(StoreError) -> Journal {
@@ -131,7 +132,7 @@ public final class Journal: Sendable {
     }
 
     /// Opens the journal of a store that no daemon holds, for reading. Nothing in the store changes, and writes are discarded.
-    /// Empty if there is no journal.
+    /// Returns an empty journal if the store has none.
     public static func openForReading(in store: Store) throws(StoreError) -> Journal {
         do throws(DatabaseError) {
             try JournalFiles(store.place).check()
@@ -211,7 +212,7 @@ public final class Journal: Sendable {
     /// Whether samples wait to be written.
     public var holdsSamples: Bool { held.withLock { !$0.samples.isEmpty } }
 
-    /// Writes the waiting samples for which no event came.
+    /// Writes the waiting samples without waiting for an event.
     public func writeHeld() throws(StoreError) {
         guard holdsSamples else { return }
         try withState { (state) throws(DatabaseError) in
@@ -341,7 +342,7 @@ public final class Journal: Sendable {
             // Removes the rollback journal.
             try database.execute("PRAGMA journal_mode = DELETE")
         } catch {
-            // Nothing is lost: the next opening uses the reserve and the empty file.
+            // Nothing is lost: the next opening uses the reserve and the rollback journal that remain.
         }
     }
 }

@@ -3,9 +3,9 @@ import Glibc
 import PurgeSystem
 
 extension JournalFiles {
-    /// Opens the journal of a store that no other process holds, without changing the store; returns nil if there is none. After
-    /// a killed writer, SQLite would write to the database before reading it. Then this opens a copy, which has already been
-    /// unlinked when this returns.
+    /// Opens the journal of a store that no other process holds, without changing the store; returns nil if there is none.
+    /// After a killed writer, SQLite would write to the database before reading it. In that case this opens a copy, which has
+    /// already been unlinked when this returns.
     func openAtRest() throws(DatabaseError) -> Database? {
         let copy: JournalCopy?
         do throws(Errno) {
@@ -40,7 +40,7 @@ extension JournalFiles {
 
 /// A copy of a journal and its rollback journal, in a directory of its own that is removed with this object.
 private final class JournalCopy {
-    /// The longest file that is copied, in bytes. A full journal has a quarter of that.
+    /// The longest file that is copied, in bytes. A full journal of the usual size has a quarter of that.
     private static let longest: Int64 = 1 << 30
 
     private let path: String

@@ -1,4 +1,4 @@
-/// The loss of a journal that was damaged or removed, and that a new one continues; or of a file beside it.
+/// The loss of a file beside the journal, or of a journal that was damaged or removed, and that a new one continues.
 public struct JournalDamage: Sendable {
     /// The message for the user.
     public let message: StoreError

@@ -59,7 +59,8 @@ struct JournalFiles {
         } catch { return nil }
     }
 
-    /// Whether there is a write-ahead log although the journal uses none. SQLite would write the log's pages into it all the same.
+    /// Whether there is a write-ahead log although the journal uses none. SQLite would write the log's pages into the journal
+    /// all the same.
     var hasStrayLog: Bool {
         do throws(Errno) {
             return try System.status(at: place.descriptor.raw, JournalSchema.logName).st_size > 0 && !usesLog
@@ -77,13 +78,13 @@ struct JournalFiles {
     }
 
     /// Whether the file's header announces a write-ahead log, as no journal's does. SQLite would apply such a log as soon as it
-    /// opens the database. One of the two versions alone may be damage.
+    /// opens the database. If only one of the two versions says so, that may be damage.
     private var usesLog: Bool { modes.map { $0 == (Self.log, Self.log) } ?? false }
     /// Whether SQLite would look for a write-ahead log, for which it needs only the version for reading.
     var seemsToUseLog: Bool { modes?.reading == Self.log }
 
-    /// Removes all but the oldest and the newest damaged journals. The oldest usually has most of the history. Files that purgefs
-    /// did not make always stay.
+    /// Removes all damaged journals except the oldest and the `newestKept` newest. The oldest usually has most of the history.
+    /// Files that purgefs did not make always stay.
     func removeOldDamaged() {
         do throws(StoreError) {
             let prefix = "\(JournalSchema.fileName).damaged-"

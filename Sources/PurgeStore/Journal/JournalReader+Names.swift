@@ -42,7 +42,7 @@ extension JournalReader {
         return try withDatabase { (database) throws(DatabaseError) in
             let rows = try database.prepare("\(EventRow.selection) \(EventRow.condition(query))")
             try rows.bind(query.after, 1)
-            // No event may have the largest number, but one in a damaged journal may.
+            // No valid event has the largest number, but an event in a damaged journal can have it.
             try rows.bind(query.before == .max ? .max : query.before - 1, 2)
             try rows.bind(Int64(query.limit), 3)
             if let text = query.subject.text { try rows.bind(text, 4) }
@@ -50,7 +50,7 @@ extension JournalReader {
             var events: [Event] = []
             while try rows.step() {
                 let event = try EventRow.event(rows)
-                // A damaged index may lead to other rows, and its pages back into themselves.
+                // A damaged index may lead to wrong rows, or its pages may form a cycle.
                 guard query.admits(event, after: events.last) else {
                     throw DatabaseError(code: SQLITE_CORRUPT, message: "its index does not match its events")
                 }
@@ -60,7 +60,8 @@ extension JournalReader {
         } ?? []
     }
 
-    /// Returns the paths that have events, or to which events have brought something. Most folders above a deep path have none.
+    /// Returns the paths that have events or, with `isTarget`, to which events have brought something. Most folders above a
+    /// deep path have none.
     public func having(events paths: [String], to isTarget: Bool) throws(StoreError) -> [String] {
         try withDatabase { (database) throws(DatabaseError) in
             let rows = try database.prepare(EventRow.existence(to: isTarget))

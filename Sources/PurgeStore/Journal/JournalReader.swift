@@ -1,7 +1,7 @@
 import CSQLite
 import PurgeModel
 
-/// Reads the events of a store's journal, even while a daemon writes to it; changes nothing. Threads must not share one.
+/// Reads the events of a store's journal, even while a daemon writes to it; changes nothing. Threads must not share a reader.
 public final class JournalReader {
     /// A filter for events.
     public struct Filter: Hashable, Sendable {
@@ -40,8 +40,8 @@ public final class JournalReader {
         } catch { throw error.error(path: place.pathOf(JournalSchema.fileName), store: storePath) }
     }
 
-    /// Opens the database, or a copy if the store cannot be written: there, the change that a killed writer left half done
-    /// cannot be rolled back.
+    /// Opens the database. If the store cannot be written, a change that a killed writer left half done cannot be rolled back
+    /// there, so this opens a copy.
     private static func open(in place: StoreDirectory) throws(DatabaseError) -> Database? {
         do throws(DatabaseError) {
             return try JournalSchema.openForReading(place.databasePlace(of: JournalSchema.fileName))
@@ -102,8 +102,8 @@ public final class JournalReader {
             do throws(DatabaseError) {
                 return try body(database)
             } catch {
-                // A writer was killed between two reads, or has just begun. To a read-only connection its rollback journal looks
-                // the same; a new connection waits for the lock that shows the difference.
+                // A writer was killed between two reads, or has just begun. A read-only connection cannot tell from the
+                // rollback journal which; a new connection waits for the lock that shows the difference.
                 guard error.code == SQLITE_READONLY, let opened = try Self.open(in: place) else { throw error }
                 self.database = opened
                 return try body(opened)

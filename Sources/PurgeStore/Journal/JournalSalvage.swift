@@ -26,7 +26,7 @@ struct JournalSalvage {
     static func lastSequence(in place: DatabasePlace) -> Int64 {
         guard let old = opened(place), isTable("events", in: old) else { return 0 }
         do {
-            // Half of the largest number leaves room for later events, however often this happens.
+            // Half of the largest number leaves room for later events, however often a journal is replaced.
             let largest = EventRow.largestLast / 2
             return max(0, try old.number("SELECT max(seq) FROM events WHERE seq <= \(largest)") ?? 0)
         } catch { return 0 }
@@ -107,7 +107,7 @@ struct JournalSalvage {
         } catch let error where error.isDamage { return nil }
     }
 
-    /// Whether the name is that of a table. A view in its place may be endless.
+    /// Whether the name belongs to a table. A view in its place may be endless.
     private static func isTable(_ name: String, in old: Database) -> Bool {
         do {
             return try old.number(

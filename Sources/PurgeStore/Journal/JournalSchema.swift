@@ -36,7 +36,7 @@ enum JournalSchema {
         Object(
             kind: "index", name: "events_target",
             sql: "CREATE INDEX events_target ON events(target) WHERE target IS NOT NULL"),
-        // Events about the whole container. There are few, and each may have ended every file.
+        // Events about the whole container. There are few, and each may have removed every file.
         Object(
             kind: "index", name: "events_whole",
             sql: "CREATE INDEX events_whole ON events(type) WHERE path IS NULL"),
@@ -71,7 +71,8 @@ enum JournalSchema {
         try openOrMake(place, patience: patience, durably: durably).database
     }
 
-    /// Does the same, and also returns whether this call created the tables, so that nobody can have changed them yet.
+    /// Does the same as `openForWriting`, and also returns whether this call created the tables. In new tables, nobody can have
+    /// changed anything yet.
     static func openOrMake(
         _ place: DatabasePlace, patience: Int32, durably: Bool
     ) throws(DatabaseError) -> (database: Database, isNew: Bool) {
@@ -98,8 +99,8 @@ enum JournalSchema {
         return (database, isNew)
     }
 
-    /// Opens a reader's connection, even while another process writes; returns nil if that has not made the tables yet. Changes
-    /// nothing, except that SQLite rolls back a change that a killed writer left half done.
+    /// Opens a reader's connection, even while another process writes; returns nil if no process has made the tables yet.
+    /// Changes nothing, except that SQLite rolls back a change that a killed writer left half done.
     static func openForReading(_ place: DatabasePlace) throws(DatabaseError) -> Database? {
         let database = try openAsItIs(place)
         if try isEmpty(database) { return nil }
@@ -119,7 +120,7 @@ enum JournalSchema {
             try database.execute("PRAGMA query_only = ON")
             return database
         } catch let error where error.code == SQLITE_BUSY {
-            throw error  // the next read would wait as long once more
+            throw error  // the next read would wait just as long again
         } catch { return database }  // the next read gets the same error
     }
 
@@ -155,8 +156,8 @@ enum JournalSchema {
         if first != "ok" { throw DatabaseError(code: SQLITE_CORRUPT, message: first) }
     }
 
-    /// Checks that each name belongs to a table or index of purgefs, and that there are no others. A view may be endless, and a
-    /// trigger or an index expression may do anything.
+    /// Checks that every table and index of purgefs exists as purgefs makes it, and that there are no other indices and no
+    /// triggers. A view in a table's place may be endless, and a trigger or an index expression may do anything.
     private static func checkTables(of database: Database) throws(DatabaseError) {
         for object in objects where try !has(object, database) {
             throw DatabaseError(

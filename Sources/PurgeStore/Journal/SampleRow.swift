@@ -41,7 +41,7 @@ enum SampleRow {
         var samples: [StorageSample] = []
         var last = Int64.min
         while try rows.step() {
-            // In a damaged file, pages that lead back into themselves would never end.
+            // In a damaged file, pages may form a cycle, which would never end.
             guard let id = rows.number(10), samples.isEmpty || id > last else {
                 throw DatabaseError(code: SQLITE_CORRUPT, message: "its samples are not in order")
             }
