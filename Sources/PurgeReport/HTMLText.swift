@@ -1,7 +1,7 @@
 /// Text for an HTML page, which only escaping can create. It cannot begin an element, an attribute or an entity, hide itself, or
 /// reorder its surroundings.
 struct HTMLText: Hashable, Sendable {
-    /// The text as it stands in the page.
+    /// The text as it appears in the page.
     let escaped: String
 
     /// Escapes text and replaces the middle of text longer than `limit` by an ellipsis: apps can choose long names, and a page

@@ -22,7 +22,7 @@ struct Moments: Sendable {
         if spans.count > Self.most { join() }
     }
 
-    /// Merges pairs of neighbours, closest pairs first, so that the spans get about equally long.
+    /// Merges pairs of close neighbours, so that the spans become about equally long.
     private mutating func join() {
         spans.sort { $0.first < $1.first }
         let limit = Thinning.limit(zip(spans, spans.dropFirst()).map { Double($1.last) - Double($0.first) })

@@ -10,7 +10,8 @@ package struct ReportFile {
     let path: String
     /// The noun for the file's content in messages.
     let kind: String
-    /// The folder as it was when the file was named, for root only: meanwhile another user may replace the folder by a link.
+    /// The folder, resolved when the file was named. Only for root, because another user may meanwhile replace the folder by a
+    /// link.
     private let folder: Result<String, Errno>?
 
     package init(path: String, kind: String = "report") {

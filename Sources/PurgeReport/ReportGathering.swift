@@ -79,8 +79,8 @@ package struct ReportGathering {
         readFiles(control, status)
     }
 
-    /// Returns a status, and the number of the last event before it. If events keep arriving in between, the status knows more
-    /// than the tables, and never less.
+    /// Returns a status, and the number of the last event before it. If events keep arriving in between, the status may be
+    /// newer than the tables, but is never older.
     func snapshot(_ control: any ControlEndpoint) throws(CommandFailure) -> (StatusReport, last: Int64?) {
         var status = try control.status()
         var last: Int64?

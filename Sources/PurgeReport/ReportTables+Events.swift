@@ -112,7 +112,8 @@ extension ReportTables {
         HTML.text(text.flatMap(PurgeReason.init(rawValue:)).map { "\($0.rawValue): \($0.inWords)" } ?? text)
     }
 
-    /// Returns the file whose write caused the purge and the process, or the process that changed the device.
+    /// Returns the origin of a purge: the file whose write caused it and the process that wrote, or the process that changed
+    /// the device.
     private static func origin(_ event: Event) -> HTML {
         guard event.trigger == .importantWrite || event.trigger == .pressure else { return "" }
         if event.trigger == .pressure, event.cause == nil, event.pid ?? 0 != 0 {

@@ -92,8 +92,8 @@ extension PressureLevel {
     }
 }
 
-/// A drawing in the page, with a name and a description for screen readers. It contains no text, because it is stretched to its
-/// place; labels stand beside it.
+/// A drawing in the page, with a name and a description for screen readers. It contains no text, because it is stretched to fit
+/// its place; labels are beside it.
 struct Drawing {
     let id: HTMLText
     let title: HTMLText

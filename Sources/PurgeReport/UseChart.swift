@@ -17,7 +17,7 @@ struct UseChart {
     private let thresholds: Thresholds
     private let axis: TimeAxis
     private let precision: ReportTime.Precision
-    /// The reason why there are no curves; nil if there are.
+    /// The reason why there are no curves; nil if there are curves.
     private let emptiness: HTMLText?
 
     /// The part of the width that shows the final state.
