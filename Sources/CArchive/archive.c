@@ -8,7 +8,7 @@
 #include "CArchive.h"
 
 static void *library(void) {
-    // Two threads that load it get the same handle. It stays loaded.
+    // Threads that load libarchive at the same time get the same handle. It is never closed.
     static _Atomic(void *) loaded;
     if (!loaded) loaded = dlopen("libarchive.so.13", RTLD_NOW | RTLD_LOCAL);
     return loaded;

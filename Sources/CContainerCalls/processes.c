@@ -29,7 +29,7 @@ long container_write(int file, const void *bytes, size_t size) {
     pthread_sigmask(SIG_BLOCK, &broken, &before);
     long written = write(file, bytes, size);
     int error = errno;
-    // The signal goes to this thread. One that was already pending stays.
+    // write(2) sends SIGPIPE to this thread. A SIGPIPE that was already pending stays pending.
     if (written < 0 && error == EPIPE && !sigismember(&waiting, SIGPIPE)) {
         const struct timespec none = {0, 0};
         while (sigtimedwait(&broken, NULL, &none) < 0 && errno == EINTR) {}
@@ -59,10 +59,10 @@ static int copy(pid_t parent, int file, int number, int flags) {
     return 0;
 }
 
-/// Runs in the new process until it becomes the program. The new process shares the memory of the thread that waits for it,
-/// and at first the descriptors. A copied descriptor table would keep files open that another thread is closing, and a purge
-/// would skip them. So the process gets a table with only the first three. (The kernel may copy 64 of them, and closes the
-/// others before this call returns.)
+/// Runs in the new process until that executes the program. The new process shares memory with the thread that waits for it,
+/// and at first also the descriptors. A copied descriptor table would keep files open that another thread is closing, and a
+/// purge would skip them. So the process gets a table with only the first three. (The kernel may copy 64 descriptors, but
+/// closes all except these three before close_range(2) returns.)
 static int become(void *data) {
     struct program *program = data;
     pid_t parent = getppid();
@@ -81,7 +81,7 @@ static int become(void *data) {
     return 0;
 }
 
-/// Returns -1 if the kernel lacks the call, or /proc is not ours.
+/// Returns -1 if the kernel lacks a call, or /proc does not show this process.
 static int spawn_apart(char *const *words, char *const *environment, const int *files, int *process) {
     const size_t size = 1 << 18;
     char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);

@@ -29,8 +29,8 @@ int shim_take_over_io(struct fuse_session *session, unsigned depth) {
     return wire_take_over(session);
 }
 
-// Leaves out FUSE_CAP_ASYNC_DIO: after such a write the kernel keeps old pages in its cache, and it turns a short answer into
-// EIO.
+// Leaves out FUSE_CAP_ASYNC_DIO: after an asynchronous direct write the kernel keeps stale pages in its cache, and it turns a
+// short answer into EIO.
 void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists) {
     uint64_t wanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_PARALLEL_DIROPS
         | FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_CACHE_SYMLINKS
@@ -41,8 +41,8 @@ void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists
 
 _Thread_local struct shim_request shim_served_;
 
-// FUSE_TMPFILE and FUSE_STATX begin like FUSE_CREATE and FUSE_GETATTR, so libfuse gets them as these. It supports them
-// only since 3.18; remove this when no older libfuse is in use.
+// FUSE_TMPFILE and FUSE_STATX begin like FUSE_CREATE and FUSE_GETATTR, so libfuse gets them under those opcodes. libfuse
+// supports the new ones only since 3.18; remove this when no older version is in use.
 static uint32_t known_to_libfuse(uint32_t opcode) {
     return opcode == 51 ? FUSE_CREATE : opcode == 52 ? FUSE_GETATTR : opcode;
 }

@@ -1,4 +1,4 @@
-// libfuse 3.17 and later: libfuse has all features itself.
+// libfuse 3.17 and later: libfuse supports all features itself.
 #include "versions.h"
 
 #if KNOWS_PASSTHROUGH

@@ -9,7 +9,7 @@
 
 #define KNOWS_PASSTHROUGH (FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17))
 
-// About the one session of this process: set before and during INIT, read after it.
+// The features of this process's only session. Set before and during INIT, and read afterwards.
 extern struct shim_features version_agreed;
 extern unsigned version_stack_depth;
 

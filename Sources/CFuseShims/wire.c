@@ -7,7 +7,7 @@
 #include <linux/fuse.h>
 #include <sys/uio.h>
 
-// The one INIT of this process.
+// The only INIT request of this process.
 static struct {
     uint64_t unique;
     uint32_t offered, offered2;

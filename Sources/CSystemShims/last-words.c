@@ -88,7 +88,7 @@ int shim_leave_last_words(const char *path, uid_t whose) {
     owner = whose;
     void *frame;
     struct trace trace = {.frames = &frame, .room = 1};
-    _Unwind_Backtrace(note_frame, &trace);  // loads now, and not in the handler, what unwinding needs
+    _Unwind_Backtrace(note_frame, &trace);  // loads what unwinding needs now, because the handler must not
     struct sigaction action = {.sa_sigaction = last_words, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigemptyset(&action.sa_mask);
     for (size_t at = 0; at < sizeof faults / sizeof *faults; at++) {

@@ -153,7 +153,7 @@ int shim_spawn_group(const char *path, char *const argv[], char *const envp[]) {
         .add_files = group_files});
 }
 
-// The passed descriptor goes first, because it may have a number that is opened next.
+// Copies the passed descriptor first, because its number may be one of those that are opened next.
 static int detached_files(posix_spawn_file_actions_t *files, const struct start *its) {
     int code = its->passed < 0 ? 0 : posix_spawn_file_actions_adddup2(files, its->passed, PASSED_DESCRIPTOR);
     if (!code) code = posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDONLY, 0);
@@ -217,7 +217,7 @@ static int fork_detached(int passed, const char *text, size_t length) {
     }
     setsid();
     for (int n = 1; n <= LAST_SIGNAL; n++) {
-        // Forgets a signal that came before and that the original ignores.
+        // Discards a pending signal that the original ignores.
         if (ignored_at_start & (1ULL << (n - 1))) signal(n, SIG_IGN);
         signal(n, SIG_DFL);  // fails for signals without any other action
     }

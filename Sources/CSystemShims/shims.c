@@ -135,8 +135,8 @@ int shim_utimensat(int dir, const char *name, const struct timespec times[2]) {
 ssize_t shim_getdents(int fd, void *b, size_t n) { return ANSWER(syscall(SYS_getdents64, fd, b, n)); }
 
 // Since Linux 6.13, one call gets an attribute of a name in a directory. Older kernels need the path /proc/self/fd/N/NAME,
-// which can go when none of them is in use. Without a name, the attribute is the descriptor's own file's. If that was opened
-// with O_PATH, the call follows its path in /proc.
+// which can be removed when no such kernel is in use. Without a name, the attribute is that of the open file itself. If the
+// file was opened with O_PATH, the call goes through its path in /proc.
 enum { SETXATTRAT = 463, GETXATTRAT, LISTXATTRAT, REMOVEXATTRAT };
 struct xattr_arguments { uint64_t value; uint32_t size, flags; };
 static int has_no_xattrat;  // found out once; in a race, twice
@@ -178,14 +178,15 @@ int shim_removexattr(int dir, const char *name, const char *key) {
 }
 
 // A write lease is granted if the file is open nowhere else, by descriptor or mapping. A process that opens the file at that
-// moment waits, and the signal about it is one that is ignored by default.
+// moment waits. The kernel reports this by a signal, here one that is ignored by default.
 int shim_is_open_nowhere_else(int fd) {
     if (fcntl(fd, F_SETSIG, SIGURG) < 0) return -errno;
     if (fcntl(fd, F_SETLEASE, F_WRLCK) < 0) return errno == EAGAIN ? 0 : -errno;
     fcntl(fd, F_SETLEASE, F_UNLCK);
     return 1;
 }
-// Returns whether leases detect mappings. It tries a file of another user, mapped through a descriptor that is closed.
+// Returns whether leases detect mappings. The test file belongs to another user, and is mapped through a descriptor that has
+// been closed.
 int shim_leases_tell_mappings(int dir) {
     char path[32];
     int made = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

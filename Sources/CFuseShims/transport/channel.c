@@ -53,7 +53,7 @@ void channel_cut_off(void) {
 // once. So the reader polls for a moment before it sleeps, and yields the CPU meanwhile. If that has not paid off recently,
 // it does so only from time to time.
 enum { LOOK_NANOSECONDS = 40000, GIVEN_AWAY_NANOSECONDS = 20000, CREDIT_MAX = 16, PROBE_EVERY = 64 };
-// Both belong to the one thread that reads, and are passed on with the lead.
+// Only the thread that reads uses these. They pass to the next reader with the lead.
 static int credit = CREDIT_MAX;
 static unsigned skipped;
 
@@ -95,7 +95,7 @@ ssize_t channel_receive(void *buffer, size_t size) {
 }
 
 // Answers EIO to a request whose answer the kernel did not accept: libfuse frees the request, and its caller would wait
-// forever. If the kernel found the request, it ended it with EIO itself, and no longer knows it (ENOENT).
+// forever. If the kernel did find the request, it has already ended the request with EIO, and this answer fails with ENOENT.
 static void answer_error(uint64_t unique, int error) {
     struct fuse_out_header header = {.len = sizeof header, .error = -EIO, .unique = unique};
     fprintf(stderr, "purgefs: error: the kernel did not take an answer (%s); its caller gets EIO\n", strerror(error));

@@ -63,8 +63,8 @@ int shim_poll_in_or_signal(int fd, shim_signals set, int milliseconds);
 // 128+N. The call unblocks the signals.
 int shim_end_with_child(shim_signals set, int child, const char *mountpoint, const char *message);
 
-// Make and free a locale in which names are UTF-8, which is NULL if the C library has none. shim_use_utf8 sets this thread's
-// locale; NULL stands for the process's.
+// Create and free a locale in which names are UTF-8. The result is NULL if the C library has none. shim_use_utf8 sets this
+// thread's locale; NULL stands for the process's locale.
 void *shim_make_utf8(void);
 void shim_free_utf8(void *);
 void shim_use_utf8(void *);
@@ -74,7 +74,7 @@ int shim_window_size(int fd, uint16_t *columns, uint16_t *rows);
 
 // Makes a crash of this process (SIGSEGV, a trap) report on standard error and in a file at `path`, which is created only
 // then and belongs to `whose`. Each thread that is started later calls begin and end. They give the handler its own stack,
-// because the thread's may be full.
+// because the thread's own stack may be full.
 int shim_leave_last_words(const char *path, uid_t whose);
 void *shim_begin_thread(void);
 void shim_end_thread(void *);
