@@ -27,12 +27,12 @@ struct ContainerStoragePlugin: BuildToolPlugin {
         ]
     }
 
-    /// Converts `$1`, the names of the library, to `$2`, the names of the app's module. They are not public there. Each
-    /// module that wants them has its own, so an importer of an app's module sees Foundation's names once.
+    /// Converts `$1`, the names of the library, to `$2`, the names of the app's module. They are not public there. Each module
+    /// that wants them has its own copy, so a module that imports the app's sees only Foundation's names.
     ///
     /// On Linux, `URLSession` and related types are in FoundationNetworking, which iOS code does not import. A target that
-    /// mentions them and does not import the module gets them too, and only then, because the module brings libcurl and 30
-    /// other libraries. The generated file is replaced only if its content changes, because a new file recompiles the app.
+    /// mentions them without importing that module gets them too. Other targets do not, because the module brings libcurl and
+    /// 30 other libraries. The generated file is replaced only if its content changes, because a new file recompiles the app.
     private static let script = """
         shadows=$1 generated=$2
         shift 2

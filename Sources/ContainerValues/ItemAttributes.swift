@@ -61,17 +61,17 @@ struct ItemAttributes {
     private var isLink: Bool { status.st_mode & S_IFMT == S_IFLNK }
     private var isFolder: Bool { status.st_mode & S_IFMT == S_IFDIR }
 
-    /// The path at which to ask the volume, if that is a mount of purgefs. It is a folder, because a file's attributes may be
-    /// unreadable. A link belongs to the volume that it is on. Outside a container it may lead into one, as Foundation
-    /// follows links for capacities.
+    /// The path at which to query the volume; nil if no mount of purgefs is there. For a file it is the parent folder, because
+    /// a file's attributes may be unreadable. A link belongs to the volume that it is on. But a link outside a container that
+    /// leads into one is queried itself, because Foundation follows links for capacities.
     private var volume: String? {
         let folder = isFolder ? path : URL(fileURLWithPath: path).deletingLastPathComponent().path
         if Self.isMount(folder) { return folder }
         return isLink && Self.isMount(path) ? path : nil
     }
 
-    /// Asks for a capacity, which is computed and never stored. The type of the file system is not enough, and neither are a
-    /// file's flags, which copies on other file systems may have kept.
+    /// Recognizes a mount of purgefs by a capacity, which is computed and never stored. The type of the file system is not
+    /// enough, and neither are a file's flags: copies on other file systems may have kept them.
     private static func isMount(_ path: String) -> Bool {
         container_is_fuse(path) != 0 && read("volumeTotalCapacity", of: path, container_volume_attribute).text != nil
     }

@@ -47,7 +47,8 @@ public enum ProtectedItems {
         defer { close(descriptor) }
         do {
             try setClass(wanted, ofItemAtPath: path)
-            // Not by the path: a file of class completeUnlessOpen cannot be opened again while the device is locked.
+            // Writes through the descriptor, because a file of class completeUnlessOpen cannot be opened again while the device
+            // is locked.
             try write(data, to: descriptor, path)
         } catch {
             unlink(target(of: path))
@@ -175,7 +176,8 @@ public enum ProtectedItems {
     }
 }
 
-// As on iOS. Swift 6.3's Foundation for Linux has only `rawValue`; these can go when it conforms to both protocols.
+// These conformances exist on iOS. In Swift 6.3's Foundation for Linux the type has only `rawValue`; remove them when it
+// conforms itself.
 extension FileProtectionType: @retroactive Equatable {}
 extension FileProtectionType: @retroactive Hashable {}
 #endif

@@ -1,7 +1,7 @@
 #if os(Linux)
 public import Foundation
 
-/// The values that Foundation's `URLResourceValues` has no members for on Linux. They are kept inside it, in
+/// The values for which Foundation's `URLResourceValues` has no members on Linux. They are kept inside it, in
 /// `quarantineProperties`, which iOS does not have. So an app's values keep Foundation's own type, and pass through other
 /// modules.
 public enum StoredValues {
