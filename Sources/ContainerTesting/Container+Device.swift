@@ -71,7 +71,7 @@ private struct Filling {
             var room = try container.room(at: place)
             if room == wanted { return }
             var storage = try container.status.storage
-            if room < wanted {  // Where there is no room, the excess of others is not visible.
+            if room < wanted {  // `room` is never negative, so it may hide an excess.
                 try container.set(others: .to(Container.Size(storage.othersPurgeable)))
                 room = try container.room(at: place)
                 storage = try container.status.storage

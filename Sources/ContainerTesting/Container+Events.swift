@@ -24,9 +24,9 @@ extension Container {
 
     /// Waits until the file is purged, and returns the event. Waiting is needed because a purge may happen in the background.
     ///
-    /// A purge counts if it came after the purge of this file that an earlier call found, or after `position`; otherwise all
-    /// purges since the container was created count. If the file may have been purged before the code under test ran, pass
-    /// `position`, or use the other `expectPurge`, which performs an action.
+    /// Only purges after `position` count. Without it, only purges after the one of this file that an earlier call found count,
+    /// or all purges since the container was created if there was no such call. If the file may have been purged before the
+    /// code under test ran, pass `position`, or use the other `expectPurge`, which performs an action.
     ///
     /// Throws `notPurged` with the answer of `purgefs why`, `eventsMissed`, `lost` or `silent`.
     @discardableResult
@@ -103,7 +103,7 @@ private struct PurgeSearch: Sendable {
     }
 
     /// Returns the newest purge that is not among the first `seen` events, and the number of events now. Later searches begin
-    /// after it. Throws if there is none and this was the last look, or if waiting is pointless.
+    /// after the purge that was found. Throws if there is none and this was the last look, or if waiting is pointless.
     private func look(after seen: Int, isLast: Bool) throws -> (found: Container.Event?, seen: Int) {
         let log = container.log
         let events = try container.running.asked { try log.events() }

@@ -54,7 +54,7 @@ final class ContainerRun: Sendable {
 
     deinit {
         hold.close()
-        // The end takes as long as unmounting, and somebody must wait for the child.
+        // Another thread waits for the child, because ending takes as long as unmounting.
         if !isOver.withLock({ $0 }) { DispatchQueue.global().async { [child] in _ = Self.finish(child) } }
     }
 

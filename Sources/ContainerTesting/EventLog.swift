@@ -8,7 +8,7 @@ final class EventLog: Sendable {
         var events: [Container.Event] = []
         /// Whether the container has gone away, so that no more events come.
         var isOver = false
-        /// The newest purge of each file that a test has found.
+        /// The number of the newest purge that a test has found, by file.
         var found: [String: Int] = [:]
     }
 
@@ -54,7 +54,7 @@ final class EventLog: Sendable {
 
     // MARK: Purges that were found
 
-    /// Returns the newest purge of a file that a test has found, or 0.
+    /// Returns the number of the newest purge of a file that a test has found, or 0.
     func position(ofPurge name: String) -> Int { known.withLock { $0.found[name] ?? 0 } }
 
     func note(purge number: Int, of name: String) {
