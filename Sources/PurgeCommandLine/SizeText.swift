@@ -4,7 +4,7 @@ import PurgeModel
 package enum SizeText {
     package static let forms = "4096, 64K, 1.5G or 64MiB in powers of 1024; 64GB in powers of 1000"
 
-    /// Returns nil if the text is a size.
+    /// Returns why the text is not a size; nil if it is one.
     package static func objection(to text: String) -> String? {
         switch ByteCount.reading(text) {
         case .success: nil
@@ -15,13 +15,13 @@ package enum SizeText {
         }
     }
 
-    /// Returns nil if the text is a size large enough for a device.
+    /// Returns why the size is too small for a device; nil if it is not, or if the text is not a size.
     package static func objection(toDevice text: String) -> String? {
         guard let size = ByteCount(text: text), size < mebibyte else { return nil }
         return "the smallest device is 1 MiB" + (lacksUnit(text) ? "; did you mean \(text)M?" : "")
     }
 
-    /// Returns nil if the text has a unit or is 0, for a size that nobody gives in bytes.
+    /// Returns a message if the text probably lacks its unit, for a size that nobody gives in bytes; otherwise nil.
     package static func objection(toBare text: String) -> String? {
         lacksUnit(text) ? "'\(text)' has no unit, and would be bytes; write \(text)M for MiB, or \(text)K for KiB" : nil
     }

@@ -131,7 +131,7 @@ extension Verb {
         options.contains { !$0.isHidden && $0.text == word.prefix { $0 != "=" } }
     }
 
-    /// Returns the message about `word`, which is not one of its options, but may be one of another verb.
+    /// Returns the message about `word`, which is not an option of this verb but may be one of another verb.
     package func objection(toOption word: String, among verbs: [Verb]) -> String {
         if name == "clock", word.dropFirst().first?.isNumber == true {
             return DurationText.objection(to: word) ?? ""
