@@ -147,7 +147,7 @@ extension CleaningRun {
 
     private func show(_ outcome: CleaningOutcome) throws(CommandFailure) {
         if outcome.failure != nil { failed += 1 }
-        // An interrupted step is not reported on its own: the end of the run is.
+        // An interrupted step is not reported, because the end of the run reports the interruption.
         if goesOn { try report.show(outcome) }
     }
 

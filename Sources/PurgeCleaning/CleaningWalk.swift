@@ -111,7 +111,7 @@ struct CleaningWalk {
         } catch { note(error, entry) }
     }
 
-    /// Retries an entry once that was a folder when it was listed and is none now.
+    /// Retries, once, an entry that was listed as a folder but no longer is one.
     private mutating func again(_ old: CleanableEntry, _ level: Level, _ error: Errno) {
         do throws(Errno) {
             let entry = try level.folder.entry(old.name)
@@ -159,7 +159,7 @@ extension [CleaningWalk.Level] {
 struct CountedBytes {
     private(set) var bytes = ByteCount.zero
     private(set) var files = 0
-    /// The number of names seen so far, by inode, of hard-linked files.
+    /// The number of names seen so far of each hard-linked file, by inode.
     private var seen: [UInt64: UInt64] = [:]
 
     /// Adds a file of the container. A hard-linked file counts at its first name.
