@@ -38,7 +38,7 @@ struct BackupCreateCommand {
         }
     }
 
-    /// Writes the backup to standard output. A signal ends this at once, because there is nothing to remove.
+    /// Writes the backup to standard output. A signal ends the process at once, because there is nothing to remove.
     private func stream(_ target: BackupTarget) throws(CommandFailure) -> BackupSummary {
         guard isatty(STDOUT_FILENO) != 1 else {
             throw .usage("--output -: an archive is not written to a terminal; redirect it, or name a directory")

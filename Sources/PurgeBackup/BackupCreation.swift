@@ -76,7 +76,7 @@ struct BackupCreation {
         return BackupSummary(totals, omissions.list)
     }
 
-    /// Reads everything again, which must be unchanged since the manifest was created.
+    /// Reads everything again. Nothing may have changed since the manifest was created.
     private func readAgain(into archive: ArchiveWriter, _ manifest: ManifestReader) throws(StoreError) {
         progress.begin()
         var omissions = Omissions()

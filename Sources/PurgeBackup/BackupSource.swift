@@ -61,8 +61,8 @@ struct BackupSource: Sendable {
             advice: "No part of the backup was kept. Try again when no program writes to it, or unmount the container.")
     }
 
-    /// In a mount, writes back the pages of an open file that a program has changed through a mapping. Only then do they change
-    /// the modification time and fill holes; later changes are noticed again.
+    /// In a mount, writes back the pages of an open file that a program has changed through a mapping. Only then do the changes
+    /// update the modification time and fill holes. Changes after that are detected again.
     func settle(_ file: FileDescriptor) throws(Errno) {
         if !isInStore { try System.sync(file.raw) }
     }

@@ -21,7 +21,8 @@ struct BackupWork {
         return try Target(operands.first)
     }
 
-    /// Runs `body`. A signal to end this process waits until the work asks for it, so that unfinished results can be removed.
+    /// Runs `body`. A signal to end this process stays pending until the work checks for it, so that unfinished results can be
+    /// removed.
     func run<Result>(
         _ what: String, _ body: () throws(StoreError) -> Result
     ) throws(CommandFailure) -> Result {

@@ -112,7 +112,7 @@ struct ContainerWalk {
 
     /// Returns the names in reverse order.
     private static func names(of folder: FileDescriptor) throws(Errno) -> [RawText] {
-        // A second descriptor, because a descriptor keeps its position.
+        // Reading through a second descriptor leaves the position of the first unchanged.
         try BackupSource.openFolder(".", in: folder).names().sorted { left, right in strcmp(left, right) > 0 }
     }
 }

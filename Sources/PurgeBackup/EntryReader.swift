@@ -40,7 +40,7 @@ final class EntryReader {
     /// Whether a hard-linked file is in the backup under one of its names.
     func has(_ file: FileIdentity) -> Bool { linked[file] != nil }
 
-    /// How often a small file that changes while it is read is read again. Programs write most files in much less
+    /// How often a small file is read again because it changed while it was being read. Programs write most files in much less
     /// time than this takes.
     private static let attempts = 100
 

@@ -224,7 +224,7 @@ extension EntryRestorer {
     private static func markHoles(of file: FileDescriptor) throws(Errno) {
         do throws(Errno) {
             try System.setAttribute(at: file.raw, nil, ExtentRecord.key, ExtentRecord.ofHoles)
-        } catch .notSupported {}  // then it can be no store, which `Store.make` reports
+        } catch .notSupported {}  // then this cannot be a store, and `Store.make` reports that
     }
 
     private func write(
@@ -320,7 +320,7 @@ private struct WrittenBlocks {
     func areAll(of size: Int64) -> Bool { count >= ByteCount(size).blocks }
 }
 
-/// Checks the paths of a backup's entries, which are hostile until then.
+/// Checks the paths of a backup's entries, which are untrusted until then.
 enum RestorablePath {
     /// Whether the path is relative, stays in the container, and is not in a place that is never backed up.
     static func isAllowed(_ path: [UInt8]) -> Bool {

@@ -16,7 +16,7 @@ struct CopyLock {
     func take() throws(StoreError) {
         guard source.files.isInStore else { return }
         try take(System.lockShared)
-        // flock(2) releases a lock before it changes it, so two processes that do this do not deadlock.
+        // flock(2) releases the shared lock before it takes the exclusive one, so two processes that do this do not deadlock.
         if try hasClosed() { try take(System.lockExclusively) }
     }
 

@@ -16,7 +16,8 @@ package struct StoreCopy {
     }
 
     /// Creates the store at `path`, which must not exist, or must be an empty directory. Nothing appears there until the copy
-    /// is complete. The store has the mark of `start`, which can remove it as long as no other process has had it.
+    /// is complete. The store has the mark of `start`, and can be removed by that start as long as no other process has used
+    /// it.
     package func make(at path: String, start: String) throws(StoreError) -> NewStore {
         try check(below: try absolute(path, path.parentPath))
         let unfinished = try UnfinishedDirectory(for: path, Self.kind)
@@ -117,7 +118,7 @@ public struct NewStore: Sendable {
         } catch { throw .failed("the store cannot be made", path: made.path, error) }
     }
 
-    /// Removes the store after a failed start, unless another process has it, or has had it.
+    /// Removes the store after a failed start, unless another process uses it or has used it.
     package func withdraw() {
         do throws(Errno) {
             let parent = try FileDescriptor.open(path.parentPath, O_RDONLY | O_DIRECTORY)

@@ -13,7 +13,7 @@ struct LineReader {
     /// Whether the last line read ended with a newline.
     private(set) var isComplete = true
 
-    /// The longest line in bytes. `ManifestWriter` writes no longer ones.
+    /// The longest line in bytes. `ManifestWriter` never writes a longer one.
     static let longest = 1 << 20
     private static let chunk = 1 << 16
 
