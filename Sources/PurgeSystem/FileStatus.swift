@@ -1,7 +1,8 @@
 import Glibc
 
 // The names are long because FoundationEssentials has internal members with shorter ones, which the compiler finds first
-// where both modules are imported. PurgeStore imports it in places, and uses st_mode instead of these members.
+// where both modules are imported. PurgeStore imports FoundationEssentials in places, and uses st_mode instead of these
+// members.
 extension FileStatus {
     /// S_IFDIR, S_IFREG, ...
     public var kind: mode_t { st_mode & S_IFMT }

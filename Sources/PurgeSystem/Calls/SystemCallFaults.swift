@@ -34,8 +34,8 @@ public struct SystemCallFaults: Sendable {
         public let firstHit: SystemCall.Name?
     }
 
-    /// Runs `body`, and once, right before its first call of `name` after `earlier` such calls, `action`: an interference
-    /// that another thread could cause. Without a name, every call counts.
+    /// Runs `body`. Right before its first call of `name` after `earlier` such calls, runs `action` once, which stands for
+    /// interference by another thread. Without a name, every call counts.
     public static func running<Value>(
         _ action: @escaping () -> Void, before name: SystemCall.Name?, after earlier: Int = 0,
         in body: () throws -> Value
@@ -69,7 +69,7 @@ final class SystemCallWatch {
         self.action = action
     }
 
-    /// Watches the calls of `body`. It replaces an outer watch meanwhile.
+    /// Watches the calls of `body`. Replaces an outer watch meanwhile.
     func during<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
         let outer = shim_call_watch()
         // Unmanaged: no reference is taken, since the caller holds one until the pointer has been put back.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A thread that looks for work whenever it is woken, and ends when it was told to end and finds none.
+/// A thread that looks for work whenever it is woken. Once told to end, it ends as soon as it finds none.
 package final class WakefulThread: Sendable {
     /// The result of looking for work.
     package enum Turn {
