@@ -103,7 +103,7 @@ package enum Program {
     }
 
     private static func report(_ failure: CommandFailure, _ verb: Verb?, _ console: Console) -> Int32 {
-        // The output of a verb before its failure is still output; the first failure is reported last.
+        // Writes out what the verb printed before its failure. If that fails too, the verb's failure is reported last.
         do throws(CommandFailure) { try console.flush() } catch { console.warn(error.message) }
         if failure.status == ExitStatus.usage {
             console.warn((verb.map { "\($0.name): " } ?? "") + failure.message)

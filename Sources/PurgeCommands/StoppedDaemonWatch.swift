@@ -54,7 +54,7 @@ struct StoppedDaemonWatch {
         } catch { return nil }  // then nobody watches
     }
 
-    /// Returns the mount that the path leads into as written, or that its store has, if the daemon is stopped.
+    /// Returns the mount that the path, as written, leads into, or whose store it is; nil unless the mount's daemon is stopped.
     private static func stopped(_ path: String) -> (mount: String, daemon: pid_t)? {
         guard let entry = MountEntry.holding(path) else { return nil }
         return daemon(of: entry).map { (entry.mountpoint, $0) }

@@ -6,7 +6,7 @@ import PurgeDiagnosis
 import PurgeReport
 import PurgeWhy
 
-/// The table of verbs, in the order of the help. A new verb is a line here and a folder beside this file, or a target of its own.
+/// The table of verbs, in the order of the help. A new verb needs a line here, and a folder beside this file or its own target.
 enum Verbs {
     /// Verbs are built on demand, because building all of them takes longer than mounting.
     private static let table: [@Sendable () -> Verb] = [

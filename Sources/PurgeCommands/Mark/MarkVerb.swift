@@ -74,7 +74,7 @@ private enum MarkVerb {
         try refuse(.group, .noGroup, arguments)
         try refuse(.tombstone, .noTombstone, arguments)
         var marks: [Mark] = []
-        // Comes first, because it is the mark that a locked device may refuse.
+        // The protection class comes first, because only this mark may be refused by a locked device.
         if let name = arguments.text(.markProtection), let kind = FileProtection(text: name) {
             marks.append((.fileProtection, kind.appleName))
         }

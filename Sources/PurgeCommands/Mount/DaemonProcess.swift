@@ -56,8 +56,8 @@ final class DaemonProcess {
         } catch { throw CommandFailure("cannot start the daemon", path: mountpoint, error) }
     }
 
-    /// From now on, ends the daemon and then this process when one of `signals` arrives, until the very end of this process: its
-    /// status is 0 only if none arrived. The caller has blocked the signals.
+    /// Makes each of `signals` end the daemon and then this process, from now until the very end of this process. So its status
+    /// is 0 only if no signal arrived. The caller has blocked the signals.
     func endTogether(mountpoint: String, on signals: SignalSet, message: String) throws(CommandFailure) {
         do throws(Errno) {
             try System.end(with: pid, mountpoint: mountpoint, on: signals, message: message)

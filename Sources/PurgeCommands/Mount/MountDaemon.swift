@@ -50,7 +50,7 @@ struct MountDaemon {
         _ request: MountRequest, _ arguments: Arguments, _ serviceManager: ServiceManager?, expected: ExpectedStore?
     ) throws(CommandFailure) {
         self.serviceManager = serviceManager
-        // Paths become absolute because the daemon leaves its working directory, so that others can unmount or remove that.
+        // Paths become absolute because the daemon leaves its working directory, so that others can unmount or remove it.
         var request = request
         request.storePath = Places.resolvedOrParent(request.storePath) ?? request.storePath
         request.mountpoint = Places.resolved(request.mountpoint) ?? request.mountpoint
@@ -102,7 +102,7 @@ struct MountDaemon {
     /// Serves until the mount is gone.
     func serve() throws(CommandFailure) {
         do throws(Errno) {
-            // Without these signals, a closed pipe or a file past this process's size limit only fails that one write.
+            // With these signals ignored, a closed pipe or this process's file size limit only makes that one write fail.
             for signal in [SIGPIPE, SIGXFSZ] { try System.ignore(signal) }
         } catch { throw CommandFailure("cannot serve", path: request.mountpoint, error) }
         var isReady = false
@@ -138,7 +138,7 @@ struct MountDaemon {
 
     private var parentIsGone: Bool { line.map(Self.isClosed) ?? false }
 
-    /// Whether the parent has closed its end. It never writes, so the end is readable only then.
+    /// Whether the parent has closed its end. The parent never writes, so our end is readable only then.
     private static func isClosed(_ line: FileDescriptor) -> Bool {
         do throws(Errno) { return try System.waitReadable(line.raw, milliseconds: 0) } catch { return true }
     }
@@ -165,8 +165,8 @@ struct MountDaemon {
         try System.duplicate(output.raw, as: STDERR_FILENO)
     }
 
-    /// Ends this process when the parent ends. PR_SET_PDEATHSIG would not do: it is lost when a thread changes its identity, and
-    /// it means the parent's thread, not the parent.
+    /// Ends this process when the parent ends. PR_SET_PDEATHSIG would not do: it is lost when a thread changes its identity,
+    /// and it is sent when the parent's thread ends, not the parent.
     private func watchParent(_ line: FileDescriptor) throws(Errno) {
         let before = try System.block(SignalSet(rawValue: .max))  // other threads wait for the signals
         let result = Result { () throws(Errno) in

@@ -1,7 +1,7 @@
 import PurgeCommandLine
 import PurgeModel
 
-/// The words after `-o`, checked before libfuse sees them, whose message would only be that an option is unknown.
+/// Checks the words after `-o` before libfuse sees them, because libfuse would say only that an option is unknown.
 enum MountOptionWords {
     private static let known = [
         "ro", "rw", "suid", "nosuid", "dev", "nodev", "exec", "noexec", "sync", "async", "dirsync", "atime", "noatime",

@@ -100,7 +100,7 @@ extension MountRequest {
             }
         }
         options.removeAll { Self.accessTimeOptions.contains($0) || $0 == "noatime" }
-        // Lets the table of mounts show it.
+        // Makes the table of mounts show the option.
         if untouched.contains(.files) { options.append("noatime") }
     }
 }

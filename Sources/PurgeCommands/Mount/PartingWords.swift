@@ -9,7 +9,7 @@ enum PartingWords {
     private static let name = "purgefs-parting-words"
     private static let limit = 16 << 10
 
-    /// Creates the file, in the daemon. If there can be none, its last message is lost.
+    /// Creates the file, in the daemon. If that fails, the daemon's last message is lost.
     static func make() -> FileDescriptor? {
         do throws(Errno) { return try System.makeMemoryFile(name) } catch { return nil }
     }

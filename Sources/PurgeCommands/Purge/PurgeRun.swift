@@ -146,7 +146,7 @@ extension PurgeRun {
         if case .paths = requests.first { true } else { !globs.isEmpty }
     }
 
-    /// Returns the refused files. An open file has the processes that use it.
+    /// Returns the refused files. Each open file comes with the processes that use it.
     private func named(_ lines: [PlanLine], _ control: any ControlEndpoint) throws(CommandFailure) -> [RefusedFile] {
         let open = lines.filter { $0.refused == .open }.compactMap(\.path)
         let root = control.place

@@ -51,7 +51,7 @@ extension RunArea {
     }
 }
 
-// The area of a run is distinguished from a copy of it, which may hold the only copy of the data.
+// Distinguishes the area of a run from a copy of the area, which may be all that is left of the data.
 extension RunArea {
     private static let markName = "user.purgefs.run"
 

@@ -2,8 +2,8 @@ import Glibc
 import PurgeContainers
 import PurgeSystem
 
-// Some code of apps takes a file for temporary if its path contains /tmp/. So the mount point has another place than the store,
-// if there is one that only this user can write.
+// Some apps take a file for temporary if its path contains /tmp/. So the mount point is not beside the store if there is
+// another place that only this user can write to.
 extension RunArea {
     static let mountPrefix = "purgefs."
     /// The longest place in bytes. The address of a Unix socket has room for 107 bytes. In a longer place, the path of a

@@ -5,8 +5,8 @@ import PurgeStore
 import PurgeSystem
 
 /// The temporary directories of one `purgefs run`: one for the store, if none was named, and one for the mount point, which is
-/// the same unless there is a better place for it. `run` removes them. If `run` was killed its daemon does, and if both were
-/// killed, the next `run`.
+/// the same unless there is a better place for it. `run` removes them. If `run` was killed, its daemon removes them; if both
+/// were killed, the next `run` does.
 struct RunArea {
     static let prefix = "purgefs-run."
     static let containers = ["Containers", "Data", "Application"]
@@ -152,8 +152,8 @@ struct RunArea {
         }
     }
 
-    /// Removes the mount point and the directories above it as far as they are empty. The mount is gone, while its daemon still
-    /// writes to the store.
+    /// Removes the mount point and the directories above it as far as they are empty. The mount is gone by then, but its daemon
+    /// may still be writing to the store.
     func removeEmpty(mountpoint: String) {
         var path = mountpoint
         do throws(Errno) {

@@ -68,7 +68,8 @@ extension RunPlan.Step {
             + (near.map { "did you mean '\($0)'?" } ?? "these can: \(names.joined(separator: ", "))")
     }
 
-    /// Returns nil for a file that takes no commands, and an empty text if it accepts this one.
+    /// Returns why the file refuses the command: an empty text if the file accepts it, nil if the file takes no commands at
+    /// all.
     private static func objection(to command: String, for file: ControlFile) -> String? {
         switch file {
         case .deviceState, .appState, .storagePolicies: objection(to: command, words: file.words)

@@ -23,7 +23,7 @@ struct RunningCommand {
     }
 
     private static func refusal(_ error: Errno, _ name: String) -> CommandFailure {
-        // A directory in PATH that this user may not search is EACCES too, even if no directory has the program.
+        // A directory in PATH that this user may not search causes EACCES too, even if no directory has the program.
         let isNowhere = error == .accessDenied && !name.contains("/") && !Places.isInPath(name)
         let isMissing = isNowhere || error == .noEntry || error == .notDirectory
         let advice: String =

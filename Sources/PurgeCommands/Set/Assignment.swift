@@ -68,7 +68,7 @@ extension ControlFile {
         }
         if ThresholdChange(text: value) != nil { return nil }
         for limit in items.compactMap({ $0.split(separator: "=").last }) {
-            // A size, but an impossible one.
+            // Reports a limit that is a size, but an impossible one.
             guard case .failure(let fault) = ByteCount.reading(limit), fault != .malformed else { continue }
             return SizeText.objection(to: String(limit))
         }

@@ -140,7 +140,8 @@ struct WatchText {
             }
     }
 
-    /// Returns one event, by the device's clock, without the date. Further columns are left out on a narrow terminal.
+    /// Returns one event with its time by the device's clock, without the date. Further columns are left out on a narrow
+    /// terminal.
     private func event(_ event: Event) -> String {
         var columns: [String] = []
         if width >= 36 { columns.append(String(VisibleText.of(event.time).dropFirst(11).prefix(8))) }

@@ -38,7 +38,7 @@ struct DaemonEnd {
     /// Whether there is a process that may serve the mount.
     var isRunning: Bool { daemons.contains { ProcessTable.isRunning($0) } }
 
-    /// Returns whether, within that time, the daemon has ended and the store is free for the next mount.
+    /// Waits until the daemon has ended and the store is free for the next mount. Returns false if the time ran out.
     func wait(milliseconds: Int) -> Bool {
         let deadline = System.uptime() + Int64(milliseconds) * 1_000_000
         while !isOver {

@@ -76,14 +76,14 @@ private enum UnmountVerb {
         throw CommandFailure(status: ExitStatus.failed, message: daemon.loss)
     }
 
-    /// Ends the daemon, when the mount is gone here. Returns whether the daemon has ended and the store is free.
+    /// Ends the daemon once the mount is gone here. Returns whether the daemon has ended and the store is free.
     private static func end(_ daemon: DaemonEnd, hasCopies: Bool, _ entry: MountEntry, isForced: Bool) -> Bool {
         if hasCopies { _ = daemon.request() }
         if daemon.wait(milliseconds: isForced ? patience : 2 * patience) { return true }
         guard isForced else { return false }
         daemon.kill()
         if daemon.wait(milliseconds: patience) { return true }
-        // Once a connection has ended, its number may be reused. It is ours while a copy shows our store.
+        // Once a connection has ended, its number may be reused. The number is ours while a copy shows our store.
         guard !MountCopy.all(of: entry).isEmpty, MountConnection(entry: entry).abortByNumber() else { return false }
         return daemon.wait(milliseconds: patience)
     }
