@@ -6,8 +6,8 @@ import PurgeSystem
 import PurgeVolume
 
 /// A file or folder that a command changes: in a mount, or in the container/ of a store. Its descriptor is reached name by name
-/// from the root or the store's container, and everything uses the descriptor. So nothing that the app or the store's owner
-/// puts in the place of a name meanwhile is followed.
+/// from the root or the store's container, and every operation uses the descriptor. So if the app or the store's owner replaces
+/// a name meanwhile, the replacement is not followed.
 package struct ContainerEntry {
     /// A descriptor with O_PATH.
     package let descriptor: FileDescriptor

@@ -116,7 +116,7 @@ extension ControlEndpoint {
         return line.flatMap { Int64($0.dropFirst(name.utf8.count + 1)) }
     }
 
-    /// Has pending events written to the journal, as every purge does at its end; this one purges nothing.
+    /// Makes the container write pending events to its journal. Every purge does so at its end; this one purges nothing.
     package func flushJournal() throws(CommandFailure) {
         do throws(Errno) {
             try write("0", to: .storageReclaim)

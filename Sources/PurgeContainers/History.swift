@@ -47,8 +47,8 @@ package struct History {
         return events
     }
 
-    /// Returns the number after which the newest `count` events that `filter` accepts come, or all of them if there are
-    /// fewer. Reads from the end, so the time depends on the events after that number. With a filter for one path, only the
+    /// Returns the sequence number just before the newest `count` events that `filter` accepts, or before all of them if there
+    /// are fewer. Reads from the end, so the time depends on the events after that number. With a filter for one path, only the
     /// events of that path count.
     package func sequence(beforeNewest count: Int, _ filter: EventFilter) throws(CommandFailure) -> Int64 {
         guard count > 0 else { return try lastSequence() }

@@ -5,8 +5,8 @@ import PurgeSystem
 package struct MountedStore: Hashable, Sendable {
     /// The path of the store when it was mounted.
     package let path: String
-    /// The store's `container/`, by the inode number that the root of the mount shows and the file system in which the store can
-    /// be moved; nil if that cannot be determined.
+    /// The identity of the store's `container/`: the inode number that the root of the mount shows, and the device of the file
+    /// system, within which the store may be moved. nil if that cannot be determined.
     package let container: Identity?
     /// Whether another store is at `path` now. False if that cannot be determined.
     package let isReplaced: Bool

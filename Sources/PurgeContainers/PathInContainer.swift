@@ -101,7 +101,7 @@ extension PathInContainer {
         return PathInContainer(Target(store: store), [])
     }
 
-    /// Whether a path below the mount point leads to another entry than the container has there.
+    /// Whether a path below the mount point leads to a different entry than the one in the container.
     private func isElsewhere(_ status: FileStatus, _ path: [UInt8]) throws(CommandFailure) -> Bool {
         guard case .mount(let mount) = target, path.starts(with: Array(mount.utf8) + [Self.slash]) else { return false }
         do throws(Errno) {

@@ -8,7 +8,8 @@ package struct Surroundings {
 
     package init(mounts: [MountEntry]) { self.mounts = mounts }
 
-    /// Returns the container that holds the path, or whose mount point it is, through a mount of all or a part of it.
+    /// Returns the container that holds the path, or whose mount point it is. The mount may show all or a part of the
+    /// container.
     package func container(holding path: String) -> MountEntry? {
         var path = path
         while let mount = mount(of: path) {
