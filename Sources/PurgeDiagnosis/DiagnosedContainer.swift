@@ -143,7 +143,7 @@ final class DiagnosedContainer {
 }
 
 /// The history of each path of a container. It keeps only a hash of each path. Most paths in a journal were purged once and are
-/// gone; each of these takes 16 bytes, for its hash and that time.
+/// gone; each of these takes 16 bytes, for its hash and the time of its purge.
 struct PathHistories {
     private var purgedOnce: [Int: Instant] = [:]
     private var histories: [Int: PathHistory] = [:]

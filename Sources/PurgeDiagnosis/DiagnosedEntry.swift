@@ -32,7 +32,7 @@ struct DiagnosedEntry: Sendable {
     /// The creation time by the device's clock; nil if it is unknown or no rule needs it.
     var arrived: Instant?
     /// The time of the last status change, by the device's clock, if the modification time is earlier than `arrived`. Programs
-    /// that copy files set it so, and then it does not tell when the data was written.
+    /// that copy files set such a modification time, which does not tell when the data was written.
     var settled: Instant?
     /// The creation time as apps see it; nil if it is unknown or no rule needs it.
     var created: Instant?
@@ -61,7 +61,7 @@ struct DiagnosedEntry: Sendable {
     /// True if a purge has emptied the file and nothing was written to it since.
     var isTombstone: Bool { isFile && size == .zero && history.wasEmptied && !lacksRefusedData }
 
-    /// The entry as an audit of the backup takes it.
+    /// The entry in the form that an audit of the backup needs.
     var item: BackupAudit.Item {
         BackupAudit.Item(
             path: path.isEmpty ? "." : path, isFile: isFile, link: hasSeveralNames ? inode : nil, size: size,
