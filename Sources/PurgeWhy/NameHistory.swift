@@ -89,9 +89,9 @@ struct NameHistory {
         }
     }
 
-    /// Returns true if the file may have ended earlier. A folder above was moved, and a file of this name ended at its
-    /// destination. The name had already been left once before, and the journal does not tell whether it was reused until the
-    /// move.
+    /// Returns true if the file may have ended earlier. A folder above was moved, and a file of this name ended at the folder's
+    /// destination. But the name had become free once before, and the journal does not tell whether a newer file had it when
+    /// the folder was moved.
     private func isDoubtful(_ fate: NameFate, of path: String, before: Int64) throws(CommandFailure) -> Bool {
         guard case .ended(let ending, let place, _) = fate,
             let prior = try lastEnding(of: path, before: before), !prior.isOfAll

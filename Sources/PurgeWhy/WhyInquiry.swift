@@ -190,8 +190,8 @@ extension WhyInquiry {
         return try told(last)
     }
 
-    /// Returns the skipped files, which only the first event of a purge lists. Purges that several writes of one process cause
-    /// are told apart only by the second.
+    /// Returns the skipped files, which only the first event of a purge lists. Purges with the same trigger, process and cause
+    /// within the same second count as one.
     private func passedOver(_ purge: Event) throws(CommandFailure) -> [PassedOver]? {
         if let own = purge.passedOver { return own }
         let before = try journal.events(Query(.any, before: purge.seq, limit: 300))
