@@ -28,7 +28,7 @@ INSTALLED_FOLDERS = $(DOCDIR) $(DATADIR)
 # the same code with the checks.
 RELEASE_FLAGS = -c release --static-swift-stdlib --product purgefs \
 	-Xswiftc -cross-module-optimization -Xswiftc -enforce-exclusivity=unchecked
-# Links the compiler's own libraries statically too, except for the tarball: Debian 12's static ones need its glibc.
+# Links the compiler's own libraries statically too, except for the tarball: Debian 12's static libraries need its newer glibc.
 STATIC_RUNTIME = --pkg-config-path .build/static-runtime
 # STRICT=1 (make ci) turns warnings into errors, and allows only the imports that Package.swift names.
 STRICT ?=
@@ -163,7 +163,7 @@ deb: build ## .build/purgefs_VERSION_ARCH.deb, for this release of Debian or Ubu
 	@SWIFT=$(SWIFT) $(DEPS) package
 	@BINARY=$(BINARY) mount-scripts/package deb
 
-# Builds with other libraries, which only repeats the last step, and afterwards restores the usual build.
+# Builds with other libraries, which repeats only the link step, and then restores the usual build.
 tarball: build ## .build/purgefs-VERSION-linux-ARCH.tar.gz, which needs glibc 2.35 and libstdc++ alone
 	@SWIFT=$(SWIFT) $(DEPS) package
 	@mount-scripts/package static-libraries .build/static-libraries
