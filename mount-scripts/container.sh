@@ -140,7 +140,7 @@ container_fill() {
         container_left=$(container_room "${2:-Documents}") || return 1
         [ "$container_left" != "$container_wanted" ] || return 0
         if [ "$container_left" -lt "$container_wanted" ]; then
-            # Where there is no room, the excess of others is not visible.
+            # The room is never negative, so it may hide an excess.
             container_set "others=$(container_number others.purgeable)" || return 1
             container_left=$(container_room "${2:-Documents}") || return 1
         fi

@@ -5,7 +5,7 @@ say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { say "$@"; exit 1; }
 
 # Runs this script again with "$@", as the first process of new namespaces. When that ends or is killed, the kernel ends all
-# other processes in the namespaces and removes their mounts. INSIDE names the variable that tells the second run.
+# other processes in the namespaces and removes their mounts. INSIDE names the variable that marks the second run.
 isolate() {
     [ "$(id -u)" -eq 0 ] || die "needs root, for debootstrap and mounts: sudo env \"PATH=\$PATH\" make ${0##*/}"
     # A background job would ignore Ctrl-C, and could not change that itself.
@@ -28,7 +28,7 @@ mirror() {
     fi
 }
 
-# Takes apt's proxy setting over, for debootstrap and for apt in the root.
+# Takes over apt's proxy setting, for debootstrap and for apt in the root.
 take_proxy() {
     local proxy=
     command -v apt-config >/dev/null && eval "$(apt-config shell proxy Acquire::http::Proxy)"

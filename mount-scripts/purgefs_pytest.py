@@ -252,7 +252,7 @@ class Container:
             if room == wanted:
                 return
             storage = self.status["storage"]
-            if room < wanted:  # where there is no room, the excess of others is not visible
+            if room < wanted:  # the room is never negative, so it may hide an excess
                 self.set(others=storage["othersPurgeable"])
                 storage, room = self.status["storage"], self.room(place)
             if room < wanted:
