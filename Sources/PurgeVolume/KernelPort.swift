@@ -2,9 +2,9 @@ import Glibc
 import PurgeStore
 import PurgeTree
 
-/// The kernel as the volume sees it: everything that the volume asks of the code that serves it.
+/// The kernel as the volume sees it: everything that the volume asks of the code that connects it to the kernel.
 ///
-/// Dropping pages and making folders wait for requests that other threads serve under the volume's locks. So call these
+/// Dropping pages and making folders wait for requests that other threads serve under the volume's locks. So call these members
 /// without any lock, on a thread that serves no requests. The other members may be called on any thread.
 public protocol KernelPort: AnyObject, Sendable {
     /// Announces that the calling thread is about to do something slow, so that another thread takes over reading requests.
@@ -34,7 +34,7 @@ public enum FolderMaking: Sendable {
     case done
     /// The folders are made once a program releases the kernel's lock on a folder.
     case late
-    /// The kernel does not serve the container yet, so the folders are made in the store.
+    /// The container is not mounted, so the folders are made in the store.
     case unavailable
 }
 
@@ -43,7 +43,8 @@ enum KernelID {
     static let root: UInt64 = 1
 }
 
-/// The port of a store that is not mounted: one command uses it, and the kernel has cached nothing about its entries.
+/// The port of a store that is not mounted: only one command uses the store, and the kernel has cached nothing about its
+/// entries.
 public final class NoKernel: KernelPort {
     public init() {}
     /// Does nothing: there are no requests to read.

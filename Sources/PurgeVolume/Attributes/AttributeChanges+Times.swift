@@ -6,8 +6,8 @@ import PurgeTree
 
 // utimensat(2): docs/CLOCK.md.
 extension AttributeChanges {
-    /// Sets the times of an entry. The record of set times is written before the stamps and counts only together with them:
-    /// until they are set, and if they never are, the file keeps its times.
+    /// Sets the times of an entry. The record of set times is written before the stamps, and is valid only together with them:
+    /// until the stamps are set, and if they never are, the file keeps its times.
     func setTimes(of node: Node, _ change: AttributeChange, at location: Location) throws(Errno) {
         let now = FileTime(Instant(nanoseconds: System.now()))
         var times = read { state in TimesToSet(change, of: node, at: now, in: state) }
@@ -39,7 +39,8 @@ extension AttributeChanges {
         try location.with { (directory, name) throws(Errno) in
             do throws(Errno) { try Self.store(text, of: directory, name, key) } catch {
                 guard error == .accessDenied, geteuid() != 0 else { throw error }
-                // The owner of a file may set its times even without permission to write to it, which the attribute needs.
+                // The owner of a file may set its times even without write permission, but setting the attribute requires that
+                // permission.
                 var file: FileDescriptor?
                 if let name { file = try .init(adopting: System.open(at: directory, name, Self.pathFlags)) }
                 try access.asOwner(of: file?.raw ?? directory) { () throws(Errno) in
@@ -62,7 +63,7 @@ extension AttributeChanges {
     }
 }
 
-/// The times of a change, in the form in which the store gets them.
+/// The times of a change, in the form in which they are stored.
 private struct TimesToSet {
     private(set) var access = timespec(tv_sec: 0, tv_nsec: System.timeOmit)
     private(set) var modification = timespec(tv_sec: 0, tv_nsec: System.timeOmit)
@@ -91,7 +92,7 @@ private struct TimesToSet {
         return stamp.timespec
     }
 
-    /// Adopts the stamps that the file has got. Returns whether any differs from the wanted one.
+    /// Adopts the stamps that the file system has stored. Returns whether any of them differs from the requested one.
     mutating func take(_ status: FileStatus) -> Bool {
         var hasOthers = false
         for (kind, wanted) in remembered {

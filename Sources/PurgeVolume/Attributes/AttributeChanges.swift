@@ -51,7 +51,7 @@ struct AttributeChanges: VolumeFamily {
                 try apply(change, of: node, at: location)
             }
             if change.setsTimes {
-                // The next read must reach the backing file, so that it moves atime as with relatime.
+                // The next read must reach the backing file, so that atime is updated as with relatime.
                 core.change { $0[node].cacheIsStale = true }
             }
             let status = try location.status()
@@ -73,8 +73,8 @@ struct AttributeChanges: VolumeFamily {
         if change.setsTimes { try setTimes(of: node, change, at: location) }
     }
 
-    /// Clears set-user-ID and set-group-ID for an empty change. chown(2) to -1, -1 arrives as one, and always clears them.
-    /// The kernel sends the same before a fallocate(2) by a caller that may not keep them.
+    /// Clears set-user-ID and set-group-ID for an empty change. chown(2) to -1, -1 arrives as an empty change, and always
+    /// clears both bits. The kernel sends the same change before a fallocate(2) by a caller that may not keep them.
     private func renewOwner(_ location: Location, _ change: AttributeChange) throws(Errno) {
         let owner = try location.status().st_uid
         guard change.caller == 0 || change.caller == owner else { return }

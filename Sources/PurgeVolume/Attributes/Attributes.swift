@@ -19,7 +19,7 @@ public struct Attributes: Sendable {
     init(of node: Node, _ status: FileStatus, birth: Instant? = nil, in state: borrowing VolumeState) {
         // When an ordinary user writes, the daemon clears these bits, and the kernel's cache does not see that.
         let dropsBits = node.isRegular && status.st_mode & (S_ISUID | S_ISGID) != 0
-        // The kernel cannot be told that an entry without a name looks older now, unless it is an open file.
+        // After a change of the clock, the kernel can be made to revalidate an entry without a name only if it is an open file.
         let isFound = !state[node].isUnlinked || state[node].opens > 0
         self.init(status, birth: birth, mayBeCached: !dropsBits && !state[node].isPassed && isFound)
         if !state.device.history.isEmpty {

@@ -31,8 +31,8 @@ public struct ExtendedAttributes: VolumeFamily {
         }
     }
 
-    /// Runs `body` with the key. Throws ERANGE if the key is too long: ext4 and the kernel limit names of attributes to 255
-    /// bytes, which a name may exceed with our prefix.
+    /// Runs `body` with the key. Throws ERANGE if the key is too long: ext4 and the kernel limit attribute names to 255 bytes,
+    /// and our prefix can make a name longer than that.
     private func withKey<Value>(_ key: AttributeKey, _ body: (CName) throws(Errno) -> Value) throws(Errno) -> Value {
         if key.length > AttributeKey.maximumLength { throw .range }
         return try key.withCName(body)
@@ -104,8 +104,8 @@ public struct ExtendedAttributes: VolumeFamily {
         }
     }
 
-    /// Returns whether the backing reports that it is full because an attribute of `bytes`, with its name, does not fit into
-    /// the file.
+    /// Returns whether the backing file system reports a full disk because an attribute of `bytes`, including its name, does
+    /// not fit into the file.
     private func isTooLarge(_ bytes: Int) -> Bool {
         switch kind {
         // The limit depends on the other attributes of the file. overlayfs may lie on ext4.
@@ -179,16 +179,16 @@ public struct ExtendedAttributes: VolumeFamily {
         }
     }
 
-    /// Runs `body` so that the tree notes the isPurgeable that was stored last, although an ioctl may run beside a setxattr.
-    /// The kernel changes all other attributes one at a time.
+    /// Runs `body`, for isPurgeable under a lock, so that the tree has the value that was stored last even if an ioctl and a
+    /// setxattr run concurrently. The kernel serializes changes of all other attributes.
     private func inOrder(_ attribute: StorageAttribute, _ body: () throws(Errno) -> Void) throws(Errno) {
         guard attribute == .isPurgeable else { return try body() }
         try core.marking.withLock { (_) throws(Errno) in try body() }
     }
 
-    /// Runs `body`, which stores the value of an attribute. A change of the protection class must be permitted. Until the new
-    /// class is stored, the tree has the stricter one of the old and the new. If the device is locked meanwhile, the kernel
-    /// drops the pages by that class, whether or not the new one can be stored.
+    /// Runs `body`, which stores the value of an attribute. Throws if a change of the protection class is not permitted. Until
+    /// the new class is stored, the tree has the stricter of the old and the new class. If the device locks in the meantime,
+    /// the stricter class decides whether the kernel drops the pages, even if the new class cannot be stored.
     private func changing(
         _ attribute: StorageAttribute, of node: Node, to value: String?, tid: pid_t, _ body: () throws(Errno) -> Void
     ) throws(Errno) {
@@ -229,7 +229,7 @@ public struct ExtendedAttributes: VolumeFamily {
         }
     }
 
-    /// Stores a protection class with an entry that has none of its own yet, such as a new one that inherits it.
+    /// Stores a protection class with an entry that has none of its own yet, such as a new entry that inherits the class.
     func store(_ inherited: FileProtection, of directory: Int32, _ name: CName?) throws(Errno) {
         try System.setAttribute(
             at: directory, name, StorageAttribute.fileProtection.storeKey, Array(inherited.appleName.utf8))

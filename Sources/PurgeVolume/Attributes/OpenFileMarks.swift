@@ -3,8 +3,8 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// Reads and sets isPurgeable of an open file by its descriptor, as the ioctls of APFS do. The kernel does not hold the
-/// inode's lock meanwhile.
+/// Reads and sets isPurgeable of an open file by its descriptor, as the ioctls of APFS do. The kernel does not hold the inode's
+/// lock during an ioctl.
 public struct OpenFileMarks: VolumeFamily {
     let core: VolumeCore
 

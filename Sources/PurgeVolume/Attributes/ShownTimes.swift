@@ -5,7 +5,7 @@ import PurgeSystem
 import PurgeTree
 
 extension FileClock {
-    /// Turns times of the store into the times that an app sees. `set` has the times of the entry that an app has set.
+    /// Converts stored times into the times that an app sees. `set` holds the times that an app has set for the entry.
     func showTimes(_ status: inout FileStatus, _ birth: inout Instant?, _ set: SetTimes) {
         status.st_atim = shown(FileTime(status.st_atim), .access, of: set).timespec
         status.st_mtim = shown(FileTime(status.st_mtim), .modification, of: set).timespec

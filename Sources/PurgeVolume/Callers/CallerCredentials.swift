@@ -5,7 +5,7 @@ import PurgeSystem
 struct CallerCredentials {
     private(set) var groups: Set<UInt32> = []
     /// Whether the caller has CAP_FSETID in the initial user namespace, and so may keep set-user-ID and set-group-ID of files
-    /// that it changes. In its own user namespace every process has all capabilities, so they mean nothing here.
+    /// that it changes. A process can have all capabilities in another user namespace, so those mean nothing here.
     private(set) var keepsPrivileges = false
 
     func mayKeepGroupPrivilege(of status: FileStatus) -> Bool {

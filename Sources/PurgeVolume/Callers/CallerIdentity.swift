@@ -1,8 +1,8 @@
 import Glibc
 import PurgeSystem
 
-/// The identity with which this thread creates files. Setting it costs three system calls, so it changes only when another
-/// caller comes.
+/// The identity with which this thread creates files. Setting it costs three system calls, so it changes only when a request
+/// comes from a different caller.
 private struct ThreadIdentity {
     var owner: uid_t
     var group: gid_t
@@ -22,7 +22,7 @@ extension Volume {
 }
 
 extension VolumeCore {
-    /// Gives files that this thread creates from now on to the caller. Only root can do that.
+    /// Makes files that this thread creates from now on belong to the caller. Only root can do that.
     func actAs(_ caller: Caller) {
         let umask = keepsAccessControlLists ? caller.umask : 0
         let current = identity.pointer?.assumingMemoryBound(to: ThreadIdentity.self)

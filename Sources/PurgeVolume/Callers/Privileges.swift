@@ -28,8 +28,8 @@ enum Privileges {
         if kept != status.st_mode { try System.changeMode(descriptor, kept & 0o7777) }
     }
 
-    /// Clears set-group-ID for chown(2) of a file without group execution. The backing file system's own chown clears the
-    /// rest.
+    /// Clears set-group-ID for chown(2) of a file without group execute permission. The backing file system's own chown clears
+    /// the rest.
     static func dropGroup(_ location: Location, tid: pid_t) throws(Errno) {
         let status = try location.status()
         guard status.isRegularFile, status.st_mode & S_IXGRP == 0 else { return }

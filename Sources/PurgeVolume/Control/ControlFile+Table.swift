@@ -2,14 +2,14 @@ import PurgeModel
 import PurgeStore
 
 extension ControlFile {
-    /// The content of a control file, which determines how it is read and how a write to it is taken.
+    /// The content of a control file, which determines how reads and writes of the file are handled.
     enum Content {
         /// A report on the present state.
         case report((VolumeCore) -> String)
         /// A report that can also be set: a written text asks for a change of the device. `parse` returns nil if it is
         /// malformed.
         case setting(read: (VolumeCore) -> String, parse: (String) -> DeviceChange?)
-        /// The outcome of a request, on the descriptor that wrote it: a purge, or only its plan.
+        /// The outcome of a request, which is a purge or only its plan. It is read on the descriptor that wrote the request.
         case answer(purges: Bool)
         /// Events from the moment at which the file is opened.
         case stream
@@ -34,7 +34,7 @@ extension ControlFile {
         /// The description of reading and of writing, in Markdown.
         var reads: String
         var writes: String?
-        /// The text of `purgefs set` about the file.
+        /// The help text of `purgefs set` for the file.
         var set: String?
 
         init(_ content: Content, reads: String, writes: String? = nil, set: String? = nil) {
@@ -168,7 +168,7 @@ extension ControlFile {
 
     public var canWrite: Bool { row.writes != nil }
 
-    /// The description of the value by `purgefs set`; nil for a file that it cannot set.
+    /// The help text of `purgefs set` for the file; nil if the command cannot set it.
     public var settingHelp: String? { row.set }
 
     /// The file's row in docs/CONTROL.md.

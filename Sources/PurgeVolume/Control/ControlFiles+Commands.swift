@@ -27,8 +27,8 @@ extension ControlFiles {
         try deviceChanges.apply(.app(.launch), as: AppCommand.launch.rawValue, by: pid)
     }
 
-    /// Ends the app, and waits for the purging that this requires. The app need not have been launched, and nothing is saved
-    /// for it.
+    /// Ends the app, and waits for the purging that this requires. The app need not have been launched. Its end is not saved in
+    /// device.json.
     public func endApp(of pid: pid_t) {
         do throws(Errno) {
             try deviceChanges.apply(.app(.terminate), as: AppCommand.terminate.rawValue, by: pid)
@@ -48,7 +48,7 @@ extension ControlFiles {
         return request
     }
 
-    /// Purges by command. EAGAIN if less was freed than a size asked for, or a named file was not purged.
+    /// Purges on command. EAGAIN if less was freed than the requested size, or if a named file was not purged.
     private func reclaim(_ handle: ControlHandle, _ request: PurgeRequest, _ pid: pid_t) throws(Errno) {
         let answer = try purgedNames.awaitingAnnouncements { (debt) throws(Errno) in
             try selections.purge(request, tid: pid, &debt, isKept: handle.isReadable)

@@ -32,8 +32,8 @@ public struct ControlFiles: VolumeFamily {
         if handle.file == .storagePressure { control.removePressureReader(handle) }
     }
 
-    /// Returns bytes from `offset` on; at offset 0 the content is generated again. This waits for work that is due on the
-    /// device, so it must not run on a thread that serves requests.
+    /// Returns bytes from `offset` on; at offset 0 the content of a report is generated anew. This waits for work that is due
+    /// on the device, so it must not run on a thread that serves requests.
     public func read(_ handle: ControlHandle, offset: Int64, limit: Int) -> [UInt8] {
         if offset == 0 { renew(handle, text(of:)) }
         return handle.bytes(from: offset, limit: limit)

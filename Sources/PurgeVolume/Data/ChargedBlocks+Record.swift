@@ -9,9 +9,9 @@ extension ChargedBlocks {
     /// The size of a file with a record; nil for a dense file.
     func sparseSize(_ node: Node) -> Int64? { read { $0[node].sparseSize } }
 
-    /// Prepares a file for a write, truncate or allocation that begins at `block`. If that leaves blocks out, a dense file
+    /// Prepares a file for a write, truncate or allocation that begins at `block`. If the call would skip blocks, a dense file
     /// gets a record. While the file is passed through, the hole must be allocated instead, because a mapping could fill it
-    /// unseen. Its blocks are returned, so that the caller demands them together with its own.
+    /// unseen. The blocks of that hole are returned, so that the caller reserves them together with its own.
     func readyForHole(_ node: Node, _ descriptor: Int32, before block: Int64) throws(Errno) -> Range<Int64>? {
         if read({ $0[node].isUnsettled }) { settleAgain(node, descriptor) }
         let (wouldSkip, isPassed, blocks) = read { state in
@@ -34,7 +34,7 @@ extension ChargedBlocks {
         do throws(Errno) { try System.truncate(descriptor, size) } catch {}
     }
 
-    /// Gives a dense file its record and its map. Without `isStored`, `changeRecord` is to store the record.
+    /// Gives a dense file its record and its map. Without `isStored`, the caller stores the record later with `changeRecord`.
     func makeSparse(_ node: Node, _ descriptor: Int32, isStored: Bool = true) throws(Errno) {
         let size = try System.status(descriptor).size
         let blocks = read { $0[node].blocks }
@@ -63,8 +63,8 @@ extension ChargedBlocks {
         change { $0[node].io.extents?.record = changed }
     }
 
-    /// Stores a record as the file's owner. Attributes of a file can only be set with present permission to write it,
-    /// whatever its descriptor allowed when it was opened.
+    /// Stores a record as the file's owner. Setting an attribute requires write permission at the time of the call, whatever
+    /// the descriptor allowed when it was opened.
     private func setRecord(_ record: inout ExtentRecord, _ node: Node, _ descriptor: Int32) throws(Errno) {
         do throws(Errno) {
             try access.asOwner(of: descriptor) { () throws(Errno) in
@@ -74,7 +74,7 @@ extension ChargedBlocks {
     }
 
     /// Notes that a file with a record has been written up to `end`. With `hasEveryBlock`, the backing file is known to have
-    /// all of its blocks, although seeking finds a hole in blocks without data.
+    /// all of its blocks, although seeking reports blocks without data as a hole.
     func noteWritten(_ node: Node, _ descriptor: Int32, end: Int64, hasEveryBlock: Bool = false) {
         change { state in
             guard let size = state[node].sparseSize else { return }
@@ -102,8 +102,8 @@ extension ChargedBlocks {
         }
     }
 
-    /// Drops the record of a file that has every block up to its end and none beyond, if the backing file has all of them
-    /// too, so that the next scan sees them. The scan would not see blocks that are allocated only in the ledger.
+    /// Drops the record of a file that is charged for every block up to its end and for none beyond. The backing file must have
+    /// all of these blocks too, because the next scan does not see blocks that are allocated only in the ledger.
     private func dropFullRecord(_ node: Node, _ descriptor: Int32, hasEveryBlock: Bool = false) -> Bool {
         let full = read { state -> StoredExtents? in
             guard let charged = state[node].extents, let stored = state[node].io.extents,
@@ -120,7 +120,7 @@ extension ChargedBlocks {
             try access.asOwner(of: descriptor) { () throws(Errno) in
                 try store.dropExtentRecord(full.record, of: descriptor, nil)
             }
-        } catch { return false }  // the file is also right with a record
+        } catch { return false }  // the file is also correct with a record
         change { state in
             state.tree.makeDense(node)
             state[node].dropStoredExtents()

@@ -13,7 +13,7 @@ struct Demand {
     var tid: pid_t
 }
 
-/// Blocks that have been charged before they are written. It has no references, so it is cheap to pass on.
+/// Blocks that have been charged before they are written. The value contains no references, so it is cheap to pass on.
 struct Reservation {
     /// The blocks of the demand.
     var blocks: Range<Int64>
@@ -32,9 +32,9 @@ struct Reservation {
 struct ChargedBlocks: VolumeFamily {
     let core: VolumeCore
 
-    /// Charges the new blocks, or as many of the first ones as fit. In the same step it chooses the files to be purged for
-    /// them, and then has them purged. ENOSPC if not even one needed block fits. EIO, with nothing charged, if files could
-    /// not be removed from the store.
+    /// Charges the new blocks, or only the first ones that fit if the demand permits that. In the same step it chooses the
+    /// files to purge for them, which are then purged. ENOSPC if not all blocks fit or, if the demand permits a part, not even
+    /// the first. EIO, with nothing charged, if files could not be removed from the store.
     func reserve(
         _ demand: Demand, for node: Node, _ descriptor: Int32, wrote: Bool, _ debt: inout AnnouncementDebt
     ) throws(Errno) -> Reservation {
@@ -64,7 +64,7 @@ struct ChargedBlocks: VolumeFamily {
         return try attempt(demand, for: node, wrote: wrote, isLast: true, &purge)
     }
 
-    /// Reserves the blocks once. A lack of room is noted as a refusal only if this is the last attempt.
+    /// Tries once to reserve the blocks. A lack of room is noted as a refusal only if this is the last attempt.
     private func attempt(
         _ demand: Demand, for node: Node, wrote: Bool, isLast: Bool, _ purge: inout Purge?
     ) throws(Errno) -> Reservation {
@@ -108,7 +108,7 @@ struct ChargedBlocks: VolumeFamily {
     }
 
     /// Brings the ledger in line with what the next mount would find, after a call has failed or done less than was reserved.
-    /// Only calls that run alone reserve blocks, so this returns no blocks of another call. While the store cannot be read,
+    /// Only calls that run alone reserve new blocks, so this releases no blocks of another call. If the store cannot be read,
     /// the charge stays as it is until the file is next changed or closed.
     func settle(_ node: Node, _ descriptor: Int32, _ blocks: Range<Int64>) {
         do throws(Errno) {
@@ -149,7 +149,7 @@ struct ChargedBlocks: VolumeFamily {
 }
 
 extension VolumeState {
-    /// Charges the blocks of a write if all of them fit without a purge and the write leaves no blocks out.
+    /// Charges the blocks of a write if all of them fit without a purge and the write skips no blocks.
     mutating func reserve(
         _ blocks: Range<Int64>, for node: Node, by tid: pid_t, at now: Instant
     ) -> Reservation? {
@@ -208,8 +208,8 @@ extension Range<Int64> {
 }
 
 extension NodeState {
-    /// Whether a write that begins at `block` would leave blocks out. For a file that is passed through, this includes blocks
-    /// that would be a hole in a file with a record.
+    /// Whether a write that begins at `block` would skip blocks. For a file that is passed through, this includes blocks that
+    /// would be a hole in a file with a record.
     func wouldSkip(before block: Int64) -> Bool { (isDense || isPassed) && block > blocksToEnd }
 
     /// The number of blocks up to the file's end. A passed-through file has all of them, and perhaps some past its end.

@@ -38,8 +38,8 @@ struct DataOrder: VolumeFamily {
     }
 }
 
-// Writes that overwrite existing blocks run beside each other. A call that needs new blocks or frees some runs alone, because
-// the file and its map change together.
+// Writes that only overwrite existing blocks run concurrently. A call that allocates or frees blocks runs alone, because the
+// file and its map change together.
 extension NodeIO {
     /// Registers a write in place. Returns false while a call runs alone, or waits to do so.
     mutating func beginBeside() -> Bool {
@@ -48,7 +48,7 @@ extension NodeIO {
         return true
     }
 
-    /// Ends a turn. Returns whether another thread may wait for that.
+    /// Ends a turn. Returns whether another thread may be waiting for it to end.
     mutating func endTurn(isAlone: Bool) -> Bool { isAlone ? endAlone() : endBeside() }
 
     private mutating func endBeside() -> Bool {

@@ -8,8 +8,8 @@ import PurgeTree
 struct DataProtection: VolumeFamily {
     let core: VolumeCore
 
-    /// Refuses access with EPERM and an event if data of the file's class is out of reach now. On an unlocked device this is
-    /// a look at one flag.
+    /// Refuses access with EPERM and an event if data of the file's class is out of reach now. On an unlocked device this only
+    /// checks one flag.
     @inline(__always)
     func admit(_ access: DataAccess, to node: Node, by tid: pid_t) throws(Errno) {
         guard core.restrictsData.load(ordering: .relaxed) else { return }
@@ -22,8 +22,9 @@ struct DataProtection: VolumeFamily {
         try change { (state) throws(Errno) in try Self.admit(access, to: node, by: tid, &state) }
     }
 
-    /// Admits or refuses the write-back of a mapping's pages that no refused write has changed (`RefusedPages`). Data stored
-    /// before the lock has been written by the time the kernel has dropped the file's pages.
+    /// Admits or refuses the write-back of a mapping's pages that no refused write has changed (`RefusedPages`). Data that was
+    /// stored in a mapping before the device was locked has been written back by the time the kernel has dropped the file's
+    /// pages.
     @inline(__always)
     func admitWriteBack(to node: Node, by tid: pid_t) throws(Errno) {
         guard core.restrictsData.load(ordering: .relaxed) else { return }
@@ -39,11 +40,11 @@ struct DataProtection: VolumeFamily {
     }
 
     /// Makes the kernel drop and unmap its pages of the open files whose data is out of reach after a change of the device's
-    /// state. The next access to a mapping then asks for the page anew, and is refused. Other files cannot be opened, so
-    /// their pages in the kernel reach nobody.
+    /// state. The next access to a mapping then asks for the page anew, and is refused. Other files cannot be opened, so nobody
+    /// can reach their pages in the kernel.
     ///
-    /// The kernel waits for pages that are being read or written, and writes back pages that a mapping has changed. This
-    /// thread must not hold up those requests, so it serves none, and has no lock.
+    /// The kernel waits for pages that are being read or written, and writes back pages that a mapping has changed. This thread
+    /// must not hold up those requests, so it serves none and holds no lock.
     func dropPages() {
         let (nodes, unlocks) = read { state -> ([Node], Int) in
             let rule = state.device.protectionRule
@@ -61,7 +62,7 @@ struct DataProtection: VolumeFamily {
     private static let filesAtOnce = 64
 }
 
-// Functions for a call that has the state.
+// Functions for callers that already hold the lock of the state.
 extension DataProtection {
     /// Refuses access with EPERM and an event if data of the file's class is out of reach now.
     static func admit(
@@ -76,7 +77,7 @@ extension DataProtection {
         _ name: Name, in directory: Node, by tid: pid_t, _ state: inout VolumeState
     ) throws(Errno) {
         guard !state.device.protectionRule.admits(.create, own: state[directory].protection) else { return }
-        // A file without a name is to be made in the directory.
+        // A file without a name is reported with the path of its directory.
         let folder = state[directory].path()
         let path = (name.length == 0 ? folder : folder + [name]).text
         let event = Event(

@@ -1,5 +1,5 @@
-/// How the process's descriptors are divided, so that a program that opens as many files as it can takes none that a call by
-/// name needs.
+/// How the process's descriptors are divided, so that a program that opens as many files as it can leaves enough descriptors
+/// for calls by name.
 public struct DescriptorBudget: Sendable {
     /// How many threads serve requests.
     public let workers: Int
@@ -24,7 +24,7 @@ public struct DescriptorBudget: Sendable {
 
     /// How many files the app may have open.
     var files: Int { shared - Self.leastDirectories }
-    /// How many of `files` may be for entries that were removed while they were in use.
+    /// How many of `files` may belong to entries that were removed while they were in use.
     var removed: Int { files / 4 }
     /// Returns how many directories may be kept open beside that many files.
     func directories(beside files: Int) -> Int { min(directories, max(Self.leastDirectories, shared - files)) }

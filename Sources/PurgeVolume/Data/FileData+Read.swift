@@ -22,7 +22,7 @@ public struct ReadRequest: Sendable {
     public var bufferLength: Int { isSpliced ? 0 : length }
 }
 
-/// The data of an open file, in the form in which the answer to a read takes it.
+/// The data of a read, in the form in which it is sent.
 public enum ReadData {
     /// Bytes in the reader's buffer.
     case copied(UnsafeRawBufferPointer)

@@ -8,7 +8,7 @@ import PurgeTree
 public struct WriteRequest: Sendable {
     public var offset: Int64
     public var length: Int
-    /// The offset of this part's data in all the data that was sent.
+    /// The offset of this part's data within the data of the whole request.
     var start = 0
     /// Whether the data comes from a mapping. It is then written as a whole or not at all, because the kernel would ignore a
     /// short answer and lose the rest.
@@ -28,7 +28,8 @@ public struct WriteRequest: Sendable {
     var end: Int64 { (ByteCount(offset) + ByteCount(Int64(length))).bytes }
     var blocks: Range<Int64> { ByteCount(offset).wholeBlocks..<ByteCount(end).blocks }
 
-    /// Returns the part of the write below the limit of every file's size. EFBIG if there is none.
+    /// Returns the part of the write below the maximum file size. EFBIG if there is none, or if a write from a mapping exceeds
+    /// that size.
     func bounded() throws(Errno) -> WriteRequest {
         guard offset >= 0 else { throw .invalid }
         let room = ByteCount.largestFile.bytes - min(offset, ByteCount.largestFile.bytes)
@@ -80,7 +81,7 @@ extension FileData {
         }
     }
 
-    /// Waits for the write's turn. Returns its reservation if a look at the numbers was enough to make it.
+    /// Waits for the write's turn. Returns its reservation, or nil if making it needs more than a look at the numbers.
     private func beginWrite(_ request: WriteRequest, of node: Node, isAlone: inout Bool) -> Reservation? {
         let now = clock.now
         let blocks = request.blocks
@@ -98,7 +99,7 @@ extension FileData {
     }
 
     /// Writes the pages of a refused write-back that already have blocks. Overwriting in place always works, so they are not
-    /// lost together with the pages that find no room.
+    /// lost together with the pages for which there is no room.
     private func overwritePages(
         _ handle: Handle, _ request: WriteRequest, _ data: some WriteData, _ debt: inout AnnouncementDebt
     ) {
@@ -119,7 +120,7 @@ extension FileData {
         }
     }
 
-    /// Reserves the room that a write needs, a would-be hole included. Files may have to be purged for it.
+    /// Reserves the room that a write needs, including a would-be hole. This may purge files.
     private func prepare(
         _ request: WriteRequest, _ node: Node, _ fd: Int32, _ debt: inout AnnouncementDebt
     ) throws(Errno) -> Reservation {

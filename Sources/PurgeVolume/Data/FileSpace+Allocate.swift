@@ -54,8 +54,9 @@ extension FileSpace {
         let hole = request.keepsSize ? nil : try charges.readyForHole(node, fd, before: request.blocks.lowerBound)
         let wasDense = isDense(node)
         let goesPastEnd = request.keepsSize && request.blocks.upperBound > ByteCount(size).blocks
-        // XFS frees the blocks that it zeroes, and may then have no room: only a record tells that they are charged. It is
-        // stored once they are admitted, because a refused call must leave the file's change time unchanged.
+        // XFS frees the blocks that it zeroes, and may then have no room for them, so only a record shows that they are
+        // charged. The record is stored after the blocks have been reserved, because a refused call must leave the file's
+        // change time unchanged.
         let getsRecord = wasDense && (zeroes || goesPastEnd)
         if getsRecord { try charges.makeSparse(node, fd, isStored: false) }
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound
@@ -103,8 +104,8 @@ extension FileSpace {
             length: (end - start).bytes)
     }
 
-    /// Allocates blocks in the backing file up to its end. Blocks past the end are kept out of it, because file systems
-    /// disagree about them.
+    /// Allocates blocks in the backing file, with KEEP_SIZE only up to its end, because file systems treat blocks past the end
+    /// differently.
     private func allocateBacking(
         _ fd: Int32, _ request: AllocationRequest, size: Int64, zeroes: Bool
     ) throws(Errno) {
@@ -128,7 +129,8 @@ extension FileSpace {
         let reachesEnd = request.end >= size
         let last = max(begin, max(request.end / block, reachesEnd ? ByteCount(size).blocks : 0))
         let (frees, first) = read { state -> (Bool, Int64) in
-            // A mapping could fill a hole unseen, so only blocks past the end are freed, and the others are zeroed.
+            // A mapping of a passed-through file could fill a hole unseen, so only blocks past the end are freed, and the
+            // others are zeroed.
             let first = state[node].isPassed ? min(last, max(begin, ByteCount(size).blocks)) : begin
             let charged =
                 state[node].extents.map { $0.count(in: first..<last) > 0 } ?? (first < min(last, state[node].blocks))
@@ -180,7 +182,8 @@ extension FileSpace {
         }
     }
 
-    /// Refuses an end above the limit, which is the same on every store, even if nothing is written there (KEEP_SIZE).
+    /// Refuses an end above the maximum file size, even if nothing is written there (KEEP_SIZE). The maximum is the same on
+    /// every store.
     func checkEnd(_ end: Int64) throws(Errno) {
         if end > ByteCount.largestFile.bytes { throw .fileTooLarge }
     }

@@ -4,7 +4,7 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// The length of files and their blocks, except for changes by writes.
+/// Changes of the size and the blocks of files, except those by writes.
 struct FileSpace: VolumeFamily {
     let core: VolumeCore
 
@@ -30,7 +30,7 @@ struct FileSpace: VolumeFamily {
         }
     }
 
-    /// Sets the size. If that fails the file is unchanged, so that the kernel's view stays right.
+    /// Sets the size. If that fails, the file is unchanged, so that the kernel's view stays correct.
     private func grow(
         _ node: Node, _ fd: Int32, from oldSize: Int64, to size: Int64, filling hole: Range<Int64>? = nil
     ) throws(Errno) {
@@ -45,8 +45,8 @@ struct FileSpace: VolumeFamily {
         if size > oldSize, kind.fillsGrownTail { emptyGrownTail(node, fd, oldSize) }
     }
 
-    /// Frees the block of the old end again, which btrfs allocates although it is in a hole. Otherwise it would take a block
-    /// of the host, and a scan would count it.
+    /// Frees the block at the old end again, which btrfs allocates although it is in a hole. Otherwise the block would take
+    /// space on the host, and a scan would count it.
     func emptyGrownTail(_ node: Node, _ fd: Int32, _ oldSize: Int64) {
         let last = oldSize / ByteCount.block.bytes
         let isHole = read { $0[node].extents.map { !$0.contains(last) } ?? false }

@@ -3,11 +3,11 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// How the kernel does the reads and mappings of an open file.
+/// How the kernel handles the I/O and mappings of an open file.
 public enum InputOutputMode: UInt8, Sendable, AtomicRepresentable {
-    /// Through the page cache of our inode; each write still comes to us in its call.
+    /// I/O goes through the page cache of our inode, but each write(2) still reaches us before it returns.
     case cached
-    /// Directly to us, beside cached opens; for descriptors that cannot be mapped.
+    /// I/O comes directly to us, even while other opens are cached; for descriptors that cannot be mapped.
     case direct
     /// Reads and mappings go to the backing file.
     case passthrough
@@ -65,8 +65,7 @@ public final class Handle: @unchecked Sendable {
     }
 
     public var canWrite: Bool { access != O_RDONLY }
-    /// The present mode. It changes at most once, before the kernel has the answer to its OPEN
-    /// (`OpenFiles.withdrawPassthrough`).
+    /// The present mode. It changes at most once, before the kernel has the answer to OPEN (`OpenFiles.withdrawPassthrough`).
     public var mode: InputOutputMode { currentMode.load(ordering: .relaxed) }
     /// Unmanaged: the address alone retains nothing.
     public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
@@ -133,7 +132,7 @@ struct HandleList: ~Copyable, Sendable {
     mutating func insert(_ handle: Handle) {
         count += 1
         handle.nextOfAll = first
-        // Unmanaged: as `first` is.
+        // Unmanaged: for the same reason as `first`.
         first = Unmanaged.passUnretained(handle)
         handle.nextOfAll?._withUnsafeGuaranteedRef { $0.previousOfAll = first }
     }
@@ -163,7 +162,7 @@ struct HandleList: ~Copyable, Sendable {
         return files
     }
 
-    /// Returns the values that `body` returns for the open files, each file once.
+    /// Calls `body` once for each open file, and returns the values that are not nil.
     func files<Value>(_ body: (Node) -> Value?) -> [Value] {
         var (found, seen): ([Value], Set<ObjectIdentifier>) = ([], [])
         var next = first

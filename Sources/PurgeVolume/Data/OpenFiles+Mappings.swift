@@ -21,7 +21,7 @@ extension OpenFiles {
     }
 
     /// Waits until the descriptors of a file are closed. The thread that serves a RELEASE closes the descriptor soon after
-    /// reading it. Each attempt takes 20 ms at most.
+    /// reading the request. Each attempt takes 20 ms at most.
     private func awaitClosing(of node: Node, _ attempts: inout Int) {
         while attempts > 0 {
             let seen = core.turns.generation
@@ -51,7 +51,7 @@ extension OpenFiles {
         withExtendedLifetime(handles) { sidecars.forEach(store.removeSidecar) }
     }
 
-    /// Ends the closing of a passed-through descriptor. It is closed now, unless it is the one that is kept.
+    /// Ends the closing of a passed-through descriptor, which is closed by now unless it is the one that is kept.
     func endClosing(of node: Node) {
         change { state in
             state[node].io.closing -= 1

@@ -3,11 +3,11 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// Files that are open: descriptors of the store, and how the kernel does their I/O.
+/// Open files: their descriptors in the store, and how the kernel handles their I/O.
 struct OpenFiles: VolumeFamily {
     let core: VolumeCore
 
-    /// The least size, in blocks, of files that are worth passing through.
+    /// The minimum size, in blocks, of files that are worth passing through.
     static let passthroughBlocks: Int64 = 32
 
     func open(
@@ -22,7 +22,8 @@ struct OpenFiles: VolumeFamily {
                     throw error
                 }
             }
-            // The kernel would read the backing file with the flags of the app's own open(2).
+            // The kernel would read a passed-through file with the flags of the app's own open(2), and so change its access
+            // time.
             let mayPass = offersPassthrough && !untouched.contains(.files)
             return register(node, descriptor, flags, by: caller.tid, offersPassthrough: mayPass)
         } catch {
@@ -31,13 +32,13 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// Whether an open is a use. A program that reads with O_NOATIME, such as a backup, wants to leave no trace. Only the
-    /// owner of a file may do that, and root.
+    /// Whether an open is a use. A program that reads with O_NOATIME, such as a backup, wants to leave no trace. Only the owner
+    /// of a file and root may do that.
     private static func isUse(_ flags: Int32) -> Bool {
         flags & O_ACCMODE != O_RDONLY || flags & System.openNoAccessTime == 0
     }
 
-    /// Opens a file to keep it in existence, or reachable, without using it; nil for anything but a regular file.
+    /// Opens a file to keep it alive or reachable, which is not a use; returns nil for anything but a regular file.
     func keep(_ node: Node) throws(Errno) -> Handle? {
         guard node.isRegular else { return nil }
         try reserveOpen(node, by: nil, isUse: false)
@@ -58,9 +59,9 @@ struct OpenFiles: VolumeFamily {
         read { $0[handle.node].isUnlinked }
     }
 
-    /// Counts the file as open. Opening and choosing victims happen in one order (docs/RULES.md, Order of purging): a file
-    /// that a purge has chosen no longer exists for later calls, and ESTALE makes the kernel look up its name again. `caller`
-    /// is nil for a descriptor of our own, which gives nobody the data.
+    /// Counts the file as open. Opening and choosing victims are serialized (docs/RULES.md, Order of purging): a file that a
+    /// purge has chosen no longer exists for later calls, and ESTALE makes the kernel look up its name again. `caller` is nil
+    /// for a descriptor of our own, which gives nobody access to the data.
     private func reserveOpen(_ node: Node, by caller: Caller?, isUse: Bool) throws(Errno) {
         enum Outcome { case reserved, lingers, isGoing }
         let now = clock.now
@@ -89,8 +90,7 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// Admits one more descriptor for the app, while other calls go on; ENFILE if there is none. Directories that are kept
-    /// open make room.
+    /// Admits one more descriptor for the app; ENFILE if none is left. Directories that are kept open are closed to make room.
     func admit() throws(Errno) { try admitting { (state) throws(Errno) in try state.admit(within: budget) } }
 
     /// Runs `body`, which admits one descriptor. If there is no room, it releases files that are kept for mappings that no
@@ -111,7 +111,7 @@ struct OpenFiles: VolumeFamily {
     /// Flags that matter only in the kernel above us, or would change the effect of a write.
     static let strippedFlags = O_APPEND | O_CREAT | O_EXCL | O_NOCTTY | System.openDirect
 
-    /// Opens the node's own file, and not another file that has got its name meanwhile.
+    /// Opens the node's own file, never another file that has taken over its name.
     private func openOwn(_ node: Node, _ flags: Int32) throws(Errno) -> Int32 {
         var opened: Int32?
         do throws(Errno) {

@@ -2,9 +2,9 @@ import Glibc
 import PurgeModel
 import PurgeTree
 
-/// Pages of writes that were refused because of the lock. The kernel puts the data of a write into its pages before it asks,
-/// where a mapping finds them, and leaves them mapped if the write is refused. So data that the kernel drops when the device
-/// locks would be within reach again.
+/// Pages of writes that were refused because the device is locked. The kernel puts the data of a write into its pages before it
+/// asks the daemon. A mapping finds the pages there, and they stay mapped if the write is refused. So data that the kernel
+/// dropped when the device was locked would be within reach again.
 struct RefusedPages: VolumeFamily {
     let core: VolumeCore
 

@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// A file can disappear between the lookup of its name and the call that needed it. Such a call is answered with ESTALE, and
 /// the kernel looks the name up again. But it does so only once, and a second ESTALE would reach the app, which never happens
-/// with a local file system. So the file that a second lookup finds is kept open until the call has come: nothing purges it,
-/// and even if it is unlinked it can still be used.
+/// with a local file system. So the file that a second lookup finds is kept open until the call arrives: nothing purges it, and
+/// even if it is unlinked it can still be used.
 public struct Retries: VolumeFamily {
     let core: VolumeCore
 
@@ -17,18 +17,18 @@ public struct Retries: VolumeFamily {
         /// Two handles at most: link(2) looks up two names.
         var kept: [Handle] = []
     }
-    /// 250 ms: the kernel tries again at once if it gets the CPU. It never does if the thread was killed meanwhile, or if the
-    /// second lookup was all that it needed.
+    /// 250 ms: the kernel tries again at once if it gets the CPU. It never tries again if the thread was killed in the
+    /// meantime, or if the second lookup was all that it needed.
     private static let patience: Int64 = 250_000_000
-    /// 50 ms, once another call needs room: a call that comes so soon would have the file open by itself.
+    /// 50 ms, once another call needs room: a retried call that comes within this time would keep the file open anyway.
     private static let shortPatience: Int64 = 50_000_000
 
-    /// Whether any call may have a file kept. If not, this check is all that a request pays.
+    /// Whether a file may be kept open for any call. If not, this check is all that a request costs.
     @inline(__always)
     var areSome: Bool { core.areRetries.load(ordering: .acquiring) }
 
-    /// Expects a second attempt from a thread. A thread whose number the kernel does not tell (in another PID namespace) is
-    /// not followed.
+    /// Expects a second attempt from a thread. A thread whose ID the kernel does not report (in another PID namespace) is not
+    /// tracked.
     public func begin(_ thread: pid_t) {
         guard thread != 0 else { return }
         let old = core.retries.withLock { retries in
@@ -38,7 +38,7 @@ public struct Retries: VolumeFamily {
         for handle in old?.kept ?? [] { openFiles.close(handle) }
     }
 
-    /// Returns the entry that `find` looks up, and keeps it open if the thread is trying again.
+    /// Returns the entry that `find` looks up, and keeps it open if the thread is repeating a call.
     @inline(__always)
     func lookup(_ thread: pid_t, _ find: () throws(Errno) -> Entry) throws(Errno) -> Entry {
         guard areSome, core.retries.withLock({ $0[thread] != nil }) else { return try find() }
@@ -76,7 +76,7 @@ public struct Retries: VolumeFamily {
         finish { !$1.kept.isEmpty && $0 == thread || now - $1.began > Self.patience }
     }
 
-    /// Releases files kept for too long, before a call reads how much room there is, or uses it.
+    /// Releases files kept for too long, before a call reads or uses the available room.
     @inline(__always)
     func finishOld(except thread: pid_t = 0) {
         guard areSome else { return }
@@ -92,7 +92,8 @@ public struct Retries: VolumeFamily {
         finish { $1.kept.contains(where: openFiles.isNameless) }
     }
 
-    /// Waits, for a call that has found no room, until no other call has a file kept, or the short patience has passed.
+    /// Waits until no file is kept open for a call of another thread, or until `shortPatience` has passed. Used by a call that
+    /// has found no room.
     func awaitOthers(than thread: pid_t) {
         let end = System.uptime() + Self.shortPatience
         func othersKeepFiles() -> Bool {

@@ -4,7 +4,7 @@ import PurgeSystem
 import PurgeTree
 
 extension VolumeState {
-    /// Admits one more descriptor for the app: ENFILE if there is none. Directories that are kept open make room.
+    /// Admits one more descriptor for the app; ENFILE if none is left. Directories that are kept open are closed to make room.
     mutating func admit(within budget: DescriptorBudget) throws(Errno) {
         let files =
             openFiles + DirectoryHandle.alive.load(ordering: .relaxed) + RemovedEntry.alive.load(ordering: .relaxed)
@@ -40,9 +40,9 @@ extension VolumeState {
     /// none is (docs/INTERNALS.md, Passthrough). No passthrough begins while a truncate(2) may be about to make a hole, which
     /// a mapping could then fill unseen.
     ///
-    /// A shared mapping brings pages into the cache, and a write that bypasses them can be lost when a page is written back.
-    /// So descriptors that can be mapped for writing are cached. Descriptors that only write bypass the cache as long as no
-    /// such mappable descriptor exists; it counts until its last mapping is gone.
+    /// A shared mapping brings pages into the cache, and a write that bypasses them can be lost when a page is written back. So
+    /// descriptors that can be mapped for writing are cached. Descriptors that only write bypass the cache as long as no
+    /// mappable descriptor exists; a mappable one counts until its last mapping is gone.
     private mutating func mode(
         for node: Node, _ access: Int32, offersPassthrough: Bool
     ) -> InputOutputMode {

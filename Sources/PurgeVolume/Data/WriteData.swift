@@ -4,7 +4,7 @@ import PurgeSystem
 /// The data of a write: one value from the request to the file, whatever has to be reserved, purged or split on the way.
 protocol WriteData {
     /// Writes these bytes of the data into a file, from `offset` on, and returns how many were written. Throws only if none
-    /// was.
+    /// were written.
     func put(_ bytes: Range<Int>, into descriptor: Int32, at offset: Int64) throws(Errno) -> Int
 }
 

@@ -55,7 +55,7 @@ struct ContainerFolders: VolumeFamily {
             lookups.forget(made.node, count: 1)
         } catch .exists {
         } catch .accessDenied {
-            // The folder above it is closed, which is the app's own affair.
+            // The app may have made the parent folder inaccessible, which is its own affair.
         }
     }
 

@@ -4,9 +4,9 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-// Work that must not be left half done. Its mark is saved before the first file is removed, and the work is finished after
-// the last. If the daemon ends in between, the store has the mark, and the next mount finishes the work. It removes files
-// only if the store also says that not all were gone (`RemovalNote`).
+// Work that must not be left half done. A mark is saved before the first file is removed, and cleared after the last one. If
+// the daemon ends in between, the next mount finds the mark and finishes the work. That mount removes files only if the store
+// also notes that not all were gone (`RemovalNote`).
 extension DeviceChanges {
     /// Carries out the work. ECANCELED if the store cannot keep the mark; the store is then left as it was. ENOTEMPTY if
     /// entries are left in a container that was to be emptied.
@@ -21,8 +21,8 @@ extension DeviceChanges {
         if work == .delete, read({ !$0[root].entries.isEmpty }) { throw .notEmpty }
     }
 
-    /// Finishes work that an earlier mount of the store began, while nobody uses the files yet. If the end cannot be saved,
-    /// the store is not used, because the next mount would make the change once more.
+    /// Finishes work that an earlier mount of the store began, while nobody uses the files yet. If completion cannot be saved,
+    /// this throws, and the store is not used, because the next mount would make the change once more.
     func finishInterrupted() throws(StoreError) {
         guard let work = read({ $0.device.unfinished }), !store.isForReading else { return }
         let freed = try store.removalNote.exists ? remove(work, 0) : .zero

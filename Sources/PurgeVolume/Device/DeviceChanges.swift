@@ -10,12 +10,12 @@ struct DeviceChanges: VolumeFamily {
     let core: VolumeCore
     let keeper: StoreKeeper
 
-    /// Makes a change that `text` asks for, and returns when everything that it requires is done. EINVAL if the device
-    /// refuses it. EIO if it is in force but could not be saved; saving is tried again every second.
+    /// Makes a change that `text` asks for, and returns when everything that it requires is done. EINVAL if the device refuses
+    /// it. EIO if it is in force but could not be saved; saving is retried every second.
     func apply(_ wanted: DeviceChange, as text: String, by pid: pid_t) throws(Errno) {
         var moment: FileTime?
         if case .clock = wanted { moment = try store.momentBetweenStamps() }
-        // Settles first, so that all numbers of the other profile are right from its first moment on.
+        // Settles first, so that all numbers are correct from the moment the new profile takes effect.
         if case .profile = wanted { policies.settle(ages: true) }
         let stamp = moment
         try make(by: pid) { (device, now) throws(DeviceRefusal) in
@@ -25,8 +25,8 @@ struct DeviceChanges: VolumeFamily {
         awaitLockState()
     }
 
-    /// Returns when each change of the lock state, by any thread, has been carried out: a caller that has seen a locked
-    /// device finds it locked. The kernel may want requests served first, so no thread that serves them should wait here.
+    /// Waits until all changes of the lock state, by any thread, have been carried out, so that a device that is reported as
+    /// locked really is. The kernel may need requests to be served first, so no thread that serves requests should wait here.
     func awaitLockState() {
         while true {
             let seen = core.deviceSettled.generation
@@ -88,7 +88,7 @@ struct DeviceChanges: VolumeFamily {
             case .save: isSaved = keeper.saveDevice(durably: true)
             }
         }
-        // Only purgefs reads the journal of a temporary store, and it has the journal written first.
+        // Only purgefs reads the journal of a temporary store, and it flushes the journal first.
         if !store.isTemporary { keeper.awaitJournal() }
         // An answer from before the change may have reached the kernel after it had forgotten the attributes, and a folder
         // that was renamed may have been missed.
@@ -96,7 +96,7 @@ struct DeviceChanges: VolumeFamily {
         guard isSaved else { throw .ioError }
     }
 
-    /// Removes overaged files from tmp. If the mount ends first, the next mount does the rest.
+    /// Removes files that are too old from tmp. If the mount ends first, the next mount does the rest.
     private func age(_ moment: Instant, _ pid: pid_t) {
         purgedNames.awaitingAnnouncements { debt in
             _ = EmptiedFolder(core: core, work: .ageing(moment), pid: pid).empty(&debt)
@@ -127,8 +127,8 @@ struct DeviceChanges: VolumeFamily {
 }
 
 extension VolumeState {
-    /// Carries out the part of an effect that belongs to its own step. Only this function sets the clock and `restrictsData`
-    /// after the start, so under the lock they always agree with the device.
+    /// Carries out the part of an effect that belongs to the same step as the change. Only this function sets the clock and
+    /// `restrictsData` after the start, so under the lock they always agree with the device.
     fileprivate mutating func take(_ effect: DeviceEffect, _ core: VolumeCore) {
         switch effect {
         case .event(let event): outbox.append(event)

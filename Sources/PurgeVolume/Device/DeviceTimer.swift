@@ -29,7 +29,7 @@ struct DeviceTimer: VolumeFamily {
     /// clock may be set.
     private func wait(while seen: UInt64, until moment: Instant?, atMost longest: Int64) {
         guard let moment else { return core.deviceGate.wait(while: seen) }
-        // The moment is not over before the next millisecond begins.
+        // Rounded up, so that the wait does not end within the millisecond before the moment.
         let left = (moment.nanoseconds &- clock.now.nanoseconds) / 1_000_000 + 1
         core.deviceGate.wait(while: seen, milliseconds: max(1, min(longest, left)))
     }
@@ -40,9 +40,9 @@ struct DeviceTimer: VolumeFamily {
         do throws(Errno) { try deviceChanges.make(by: 0) { device, now in device.age(to: now) } } catch {}
     }
 
-    /// Returns when all due work has been carried out, so that a caller that asks for the state of the device does not see
-    /// one that should have ended. Like every change of the device, it must not be called on a thread that serves requests if
-    /// something is unsettled.
+    /// Waits until all due work has been carried out, so that a caller does not see a state of the device that should have
+    /// ended. Like every change of the device, this must not be called on a thread that serves requests if something is
+    /// unsettled.
     func awaitDue() {
         awaitTimer()
         deviceChanges.awaitLockState()
@@ -59,7 +59,7 @@ struct DeviceTimer: VolumeFamily {
     }
 
     private func proceed() {
-        // A failure to save is reported, and saving is tried again every second.
+        // A failure to save is reported, and saving is retried every second.
         do throws(Errno) { try deviceChanges.make(by: 0) { device, now in device.proceed(to: now) } } catch {}
     }
 

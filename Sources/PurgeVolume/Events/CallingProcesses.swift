@@ -22,7 +22,7 @@ final class CallingProcesses: Sendable {
 
     private let known = Mutex<[pid_t: Known]>([:])
 
-    /// Returns the process of a thread. A thread that has ended stands for itself, without a name.
+    /// Returns the process of a thread. A thread that has ended counts as its own process, without a name.
     func process(ofThread thread: pid_t, at uptime: Int64 = System.uptime()) -> Process {
         if let known = known.withLock({ $0[thread] }), known.until > uptime { return known.process }
         let found = Self.read(thread)

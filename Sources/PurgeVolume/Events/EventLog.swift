@@ -43,7 +43,7 @@ public final class EventLog: Sendable {
         var real: Instant
 
         func date(_ event: inout Event) {
-            // A change of the device already carries the time at which the device decided it.
+            // The event of a change of the device already has the time of the change.
             if event.time.isEmpty { event.time = simulated.iso8601 }
             if event.realTime == nil { event.realTime = real.iso8601 }
         }
@@ -99,7 +99,7 @@ public final class EventLog: Sendable {
     /// Whether events go into the journal. If not, the app's own changes of names need no events at all.
     var isRecording: Bool { recording.load(ordering: .relaxed) }
 
-    /// Turns recording on or off. Live readers get events in any case, and events that already wait are still written.
+    /// Turns recording on or off. Live readers get events in any case, and pending events are still written.
     func record(_ isRecording: Bool) {
         recording.store(isRecording && !journal.isForReading, ordering: .relaxed)
     }
@@ -133,7 +133,7 @@ public final class EventLog: Sendable {
         if isMuch { wakeWriter() }
     }
 
-    /// Notes, in the journal only, what it lacks before this point.
+    /// Notes, in the journal only, what the journal lacks before this point.
     func note(_ lack: String) {
         guard isRecording else { return }
         let moment = Moment(simulated: clock.now, real: Instant(nanoseconds: System.now()))
@@ -313,7 +313,7 @@ extension EventLog {
         reader.end()
     }
     /// Whether events may have left the stream before they reached the journal. The stream has room for 1 MiB of lines, in
-    /// which each byte of a text takes at most six.
+    /// which one byte of a text takes at most six bytes.
     var hasMuchToWrite: Bool { state.withLock { $0.waiting.bytes > 1 << 17 } }
 
     /// Gives end of file to every reader except the recorder.

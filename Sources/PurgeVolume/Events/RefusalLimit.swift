@@ -1,13 +1,13 @@
 import PurgeModel
 
-/// Limits repeated refusals in the journal. A program that keeps trying on a full device, a full disk or a locked device
-/// would fill it with a single fact. At most one `refused` and one `hostFull` event a second are kept for each file, and at
+/// Limits repeated refusals in the journal. A program that keeps trying on a full device, a full disk or a locked device would
+/// fill the journal with a single fact. At most one `refused` and one `hostFull` event a second are kept for each file, and at
 /// most a hundred `protectionDenied` events a second in total. The memory for this is bounded.
 struct RefusalLimit {
     /// Nanoseconds.
     private static let spacing: Int64 = 1_000_000_000
-    /// How many `protectionDenied` events are kept within `spacing`. Each is a fact of its own unless there are very many:
-    /// the kernel repeats a page fault of mlock(2) without end.
+    /// How many `protectionDenied` events are kept within `spacing`. Each is worth recording unless there are very many: the
+    /// kernel repeats a page fault of mlock(2) without end.
     static let denials = 100
     /// How many files are remembered. Refusals for more files within a second are reported in one event.
     static let files = 1024

@@ -32,7 +32,7 @@ public struct Directories: VolumeFamily {
         do throws(Errno) { try System.sync(descriptor.raw) } catch { throw access.hostError(error, node) }
     }
 
-    /// Opens a directory for reading. The cached descriptor only names it.
+    /// Opens a directory for reading. The cached descriptor is only a path (O_PATH) and cannot be read.
     private func readable(_ node: Node) throws(Errno) -> FileDescriptor {
         let directory = node === root ? store.container : try access.directoryDescriptor(node)
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | untouched.directoryFlags
@@ -50,8 +50,8 @@ public struct Directories: VolumeFamily {
         }
     }
 
-    /// Loads the entries that will be requested next into the caches of the file system below, while the reader is busy with
-    /// the `count` entries that it has got.
+    /// Loads the next `count` entries into the caches of the file system below, while the reader is busy with the `count`
+    /// entries that it has just received.
     public func warmUp(_ handle: DirectoryHandle, after count: Int) {
         handle.warmUp(count) { port.expectSlowWork() }
     }
@@ -61,12 +61,12 @@ public struct Directories: VolumeFamily {
         _ body: (DirectoryEntry) -> Bool
     ) -> Bool {
         let directory = handle.node
-        // The control directory has this name, and it is not listed.
+        // This name belongs to the control directory, which is not listed.
         if directory === root && ControlTree.isReserved(name) { return true }
         var entry: Entry?
         if withAttributes && !DirectoryBlock.isDot(name) {
             do throws(Errno) { entry = try lookup(name, listedBy: handle) } catch {
-                // The entry was removed after the directory was read; the listing shows that moment.
+                // The entry was removed after the directory was read, so the listing leaves it out.
                 if error == .noEntry { return true }
             }
         }
@@ -80,8 +80,8 @@ public struct Directories: VolumeFamily {
         return taken
     }
 
-    /// Looks at the tree once if nothing moves meanwhile. Otherwise the inode number could be another file's, so the name is
-    /// looked up.
+    /// Takes the entry from the tree if its inode number matches and no entry moves in the meantime. Otherwise the number could
+    /// be another file's, so the name is looked up.
     private func lookup(_ name: CName, listedBy handle: DirectoryHandle) throws(Errno) -> Entry {
         let began = core.moves.load(ordering: .acquiring)
         let isQuiet = core.movesEnded.load(ordering: .acquiring) == began

@@ -10,8 +10,8 @@ extension Event {
         Event(ofApp: .removed, node, at: dentry.path(state), bytes: bytesOfLastName(node, state), by: tid, state)
     }
 
-    /// Returns the events of a rename. A file that is lost by it comes first. A rename between two names of one file has no
-    /// event.
+    /// Returns the events of a rename. The event of a file that is lost by the rename comes first. A rename between two names
+    /// of one file has no event.
     static func renaming(
         _ node: Node, _ from: Dentry, over target: Node?, _ to: Dentry, _ isExchange: Bool, by tid: pid_t,
         _ state: borrowing VolumeState
@@ -34,8 +34,7 @@ extension Event {
     private static func bytes(_ node: Node, _ state: borrowing VolumeState) -> ByteCount? {
         node.isRegular ? state[node].charged : nil
     }
-    /// Returns the bytes that a file's removal gives back; nil while the file has another name, because then it loses
-    /// nothing.
+    /// Returns the bytes that removing a name frees; nil if the file has another name, because then nothing is freed.
     @inline(__always)
     private static func bytesOfLastName(_ node: Node, _ state: borrowing VolumeState) -> ByteCount? {
         state[node].hasSeveralNames ? nil : bytes(node, state)
@@ -51,8 +50,8 @@ extension Event {
 }
 
 extension Dentry {
-    /// Returns the path, built from the entry upwards. A path that is too long for an event becomes `.../` and its end, so a
-    /// deep tree costs a call no more than that.
+    /// Returns the path, built from the entry upwards. A path that is too long for an event becomes `.../` and its end, which
+    /// bounds the cost of a call in a deep tree.
     fileprivate func path(_ state: borrowing VolumeState) -> String {
         var names = [name]
         var length = name.length
