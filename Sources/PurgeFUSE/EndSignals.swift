@@ -62,7 +62,7 @@ enum EndSignals {
         do throws(Errno) { return try System.device(at: AT_FDCWD, path) } catch { return nil }
     }
 
-    /// Removes the mount even if it is in use, provided that it is still the one of this device.
+    /// Removes the mount even if it is in use, provided that the mount at this path still has this device.
     static func detach(_ mountpoint: String, device: Int64?) {
         if Self.device(at: mountpoint) == device { _ = unmount(mountpoint, lazily: true) }
     }

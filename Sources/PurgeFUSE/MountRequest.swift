@@ -15,15 +15,16 @@ public struct MountRequest: Sendable {
     /// The access times that reading must not change, if the mount is not read-only.
     public var untouched: UntouchedTimes = []
 
-    /// The store that must be found, as the process that started this one has seen it, or that must be created.
+    /// The store that must be found, as the starting process has seen it, or that must be created.
     public var expectedStore: ExpectedStore?
-    /// The start that has prepared the store for this mount, by the name it has left there.
+    /// The name of the start that has prepared the store for this mount, as it was left in the store.
     public var start: String?
     /// Whether to warn that the disk under the store has less room than the device.
     public var warnsOfSmallDisk = true
     /// Whether a process still waits for the mount to be ready, so that ending now counts as a failure.
     public var isAwaited: @Sendable () -> Bool = { false }
-    /// The process for which the app is launched before the mount is ready, and terminated at its end; nil if others do that.
+    /// The process for which the app is launched before the mount is ready, and terminated at the end of the mount; nil if
+    /// others do that.
     public var appProcess: Int32? {
         get { isReadOnly ? nil : givenAppProcess }
         set { givenAppProcess = newValue }

@@ -33,8 +33,8 @@ extension MountService {
         if failure != nil { EndSignals.detach(mountpoint, device: device) }
         // /dev/fuse is closed before the store is free.
         server.endingMark.set()
-        // The notifier may be in a call through the mount that is no longer served. The end of the volume and
-        // unmounting both wait for it.
+        // The notifier may be in a call through the mount that is no longer served. The end of the volume and unmounting both
+        // wait for the notifier.
         channel.cutOff()
         let loss = end(server, request)
         fuse_session_unmount(channel.session)
@@ -48,7 +48,7 @@ extension MountService {
         if let loss { throw loss }
     }
 
-    /// Starts all threads of a mount except the volume's own. Returns the one that ends with the mount.
+    /// Starts all threads of a mount except the volume's own. Returns the serving thread, which ends with the mount.
     private static func startServing(
         _ channel: Channel, _ server: Server, _ mountpoint: String
     ) throws(Errno) -> WorkThread {

@@ -53,7 +53,7 @@ extension MountService {
     private static func channel(
         _ session: OpaquePointer, _ server: Server, _ mountpoint: String
     ) throws(StoreError) -> Channel {
-        // The FUSE mount is one level above the store's file system, and two above an overlay's.
+        // The FUSE mount is one level above the store's file system, or two if that is an overlay.
         do throws(Errno) { return try Channel(session, stackDepth: server.volume.isOnOverlay ? 2 : 1) } catch {
             fuse_session_unmount(session)
             throw StoreError(

@@ -45,7 +45,7 @@ public enum MountService {
             try store.isForReading
             ? Journal.openForReading(in: store)
             : Journal.open(in: store, toleratingFullDisk: true, replacingDamaged: true)
-        // Runs also if the mount fails, because it frees the journal's reserve on the disk.
+        // Runs even if the mount fails, because closing the journal frees its reserve on the disk.
         defer { if !request.isStoreDiscarded { journal.close() } }
         if let failure = journal.openingFailure { note("purgefs: warning: \(failure)") }
         let known = try loadSettings(request, store, journal)
@@ -95,8 +95,8 @@ public enum MountService {
     /// The signal that told this process to end.
     public static var interruption: Int32? { EndSignals.received }
 
-    /// Saves the settings once the mount is ready, because a failed mount leaves the settings unchanged. Also saves changes to
-    /// the device that have become due meanwhile.
+    /// Saves the settings once the mount exists, because a failed mount must leave the settings unchanged. Also saves changes
+    /// to the device that have become due meanwhile.
     private static func save(
         _ volume: Volume, _ settings: Device, insteadOf known: Device, in store: Store, isReadOnly: Bool
     ) throws(StoreError) {

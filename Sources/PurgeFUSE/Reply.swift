@@ -5,8 +5,8 @@ import PurgeModel
 import PurgeSystem
 import PurgeVolume
 
-/// The one answer to one request. Sending consumes it, so a second answer does not compile. A forgotten one reaches
-/// the caller as EIO.
+/// The one answer to one request. Sending consumes it, so a second answer does not compile. If no answer is sent, the caller
+/// gets EIO.
 struct Reply: ~Copyable {
     private let request: fuse_req_t
 

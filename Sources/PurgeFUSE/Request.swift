@@ -6,8 +6,8 @@ import PurgeVolume
 
 /// A request of the kernel while it is served: its content, and the ways to answer it.
 ///
-/// A callback decodes, calls the volume and answers with one of the functions below. These also release the state kept for a call
-/// until its answer is sent, so that a `Reply` only replies.
+/// A callback decodes, calls the volume and answers with one of the functions below. These functions also release the state
+/// that is kept for a call until its answer is sent, so that a `Reply` has only to reply.
 struct Request {
     let raw: fuse_req_t
     let server: Server
@@ -92,7 +92,7 @@ extension Volume {
     fileprivate func endRetry() { if areRetries { retries.finish(RawRequest.current.call) } }
 }
 
-/// An answer that travels with work. It too is given only once, and is EIO if it is forgotten.
+/// An answer that is handed to another thread together with its work. It too is sent only once, and is EIO if nobody sends it.
 // @unchecked: `request` is taken once, by the thread that answers.
 final class PendingReply: @unchecked Sendable {
     private var request: Request?

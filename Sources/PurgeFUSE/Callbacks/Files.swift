@@ -106,7 +106,7 @@ extension Server {
     func flags(of handle: Handle, _ request: fuse_req_t) -> (UInt32, Int32) {
         let noFlush = UInt32(SHIM_FOPEN_NOFLUSH)
         let keep = handle.keepsCache ? UInt32(SHIM_FOPEN_KEEP_CACHE) : 0
-        // Without direct_io_mmap, direct writes would leave the pages of others stale, so writers are cached too.
+        // Without direct_io_mmap, direct writes would make the pages cached by other opens stale, so writers are cached too.
         let direct = shim_features().direct_io_mmap != 0 ? UInt32(SHIM_FOPEN_DIRECT_IO) : keep
         switch handle.mode {
         case .cached, .own: return (noFlush | keep, 0)

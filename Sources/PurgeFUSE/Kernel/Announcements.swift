@@ -4,7 +4,7 @@ import PurgeVolume
 import Synchronization
 
 /// Announcements on their way to the kernel, and the answers that wait for them. A separate thread sends the answers in order,
-/// once the kernel has been told or that takes too long.
+/// once the kernel has been told or telling it takes too long.
 ///
 /// To be told about a name, the kernel takes the lock of the directory. rename(2), unlink(2) and link(2) take that lock too, and
 /// then the lock of their file, which the kernel holds while a call writes or truncates that file. If the answer to such a write
@@ -114,8 +114,8 @@ final class Announcements: Sendable {
         pending.answer = nil
     }
 
-    /// Returns the moment before which an announcement must have been added to have waited long enough; nil while the
-    /// notifier makes progress.
+    /// Returns a time limit: announcements that were added before it have waited long enough. nil while the notifier makes
+    /// progress.
     private func limit(of notifier: pid_t, since lastProgress: Int64) -> Int64? {
         let now = System.uptime()
         guard now - lastProgress > Self.patience else { return nil }

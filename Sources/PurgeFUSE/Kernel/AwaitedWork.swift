@@ -1,8 +1,8 @@
 import PurgeSystem
 import Synchronization
 
-/// Work of another thread that a caller waits for as long as it makes progress. A program may forever hold a kernel lock that
-/// the work needs.
+/// Work on another thread. A caller waits for it only while it makes progress, because a program may forever hold a kernel lock
+/// that the work needs.
 final class AwaitedWork: Sendable {
     private enum State { case underWay, done, abandoned }
     private let state = Mutex(State.underWay)

@@ -39,8 +39,8 @@ final class Kernel: KernelPort {
 
     func forgetAttributes(of nodes: [UInt64]) { for node in nodes { mount.forgetAttributes(of: node) } }
 
-    /// Drops all pages, twice: if a page was being read when it was dropped, the answer may replace it, which the kernel does not
-    /// notice (fuse_try_move_folio). No further read is admitted, so the second pass finds them all.
+    /// Drops all pages, twice: if a page was being read when it was dropped, the answer may replace it, which the kernel does
+    /// not notice (fuse_try_move_folio). No further read is admitted, so the second pass finds all such pages.
     func dropPages(of files: [Node]) { dropPages(of: files, times: 2) }
     func dropRefusedPages(of file: Node) { dropPages(of: [file], times: 1) }
 

@@ -7,9 +7,9 @@ import Synchronization
 /// Tells the kernel about purged names, on its own thread. A request's own thread would wait for a lock that the kernel
 /// holds for that very request.
 ///
-/// The thread has no descriptors but the ones it opens itself. If the daemon is killed while the thread is inside the mount, the
-/// thread stays there until the connection ends, which requires that /dev/fuse is no longer open anywhere. With the daemon's
-/// descriptors it would wait for itself, and so would every process in the mount.
+/// The thread has no descriptors but the ones it opens itself. If the daemon is killed while the thread is inside the mount,
+/// the thread stays there until the connection ends, which requires that /dev/fuse is no longer open anywhere. If it shared the
+/// daemon's descriptors, it would wait for itself, and every process in the mount would wait too.
 final class Notifier: Sendable {
     private let queue = WorkQueue()
     private let announcements = Announcements()
@@ -39,8 +39,8 @@ final class Notifier: Sendable {
     /// The kernel's id of the thread that unlinks through the mount.
     var thread: pid_t { threadID.load(ordering: .relaxed) }
 
-    /// Makes the kernel revalidate the attributes of a purged file before it uses the name. It gets ESTALE and looks the name up
-    /// again. It also reads the directory again. None of this takes the directory's lock.
+    /// Makes the kernel revalidate the attributes of a purged file before it uses the name. The kernel then gets ESTALE and
+    /// looks the name up again. It is also made to reread the directory. None of this takes the directory's lock.
     private func forget(_ removals: [Removal]) {
         var directory: UInt64 = 0
         for removal in removals where removal.concernsKernel {
@@ -138,7 +138,7 @@ final class Notifier: Sendable {
             let (isDirectory, isEmptied) = (name.isDirectory, name.isEmptied)
             try name.withName { (name) throws(Errno) in
                 if isEmptied {
-                    // The name may belong to a link by now.
+                    // The name may belong to a symbolic link by now.
                     let file = try descriptor.open(name, System.openPath | O_NOFOLLOW)
                     try System.truncate("/proc/thread-self/fd/\(file.raw)", 0)
                 } else if isDirectory {

@@ -3,7 +3,7 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-/// Our mount, as threads of the daemon reach it.
+/// Access to our mount for the daemon's own threads.
 final class OwnMount: Sendable {
     let path: String
     private struct Begun {

@@ -91,7 +91,7 @@ final class PageWaiter: Sendable {
         } catch { return false }
     }
 
-    /// Returns the file that the thread is opening, by the name under which it looks for it.
+    /// Returns the file that the thread is opening, by the name that the thread looks up.
     func file(named name: CName) -> Node? {
         let number = wanted.load(ordering: .sequentiallyConsistent)
         guard number != 0, strcmp("\(number)", name) == 0 else { return nil }

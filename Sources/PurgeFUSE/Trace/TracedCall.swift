@@ -30,7 +30,7 @@ struct TracedCall {
         case entry
         /// The number of bytes in the answer.
         case size
-        /// The number at its beginning: how many bytes were written.
+        /// The number at the beginning of the answer: how many bytes were written.
         case count
         /// The kernel expects no answer.
         case none

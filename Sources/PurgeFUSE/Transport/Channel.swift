@@ -40,7 +40,7 @@ struct Channel: @unchecked Sendable {
 
     /// Stops receiving requests, which cuts off programs that still use the mount.
     static func stop() { channel_stop() }
-    /// Does the same after an error of the connection that does not go away.
+    /// Stops receiving requests after a persistent error of the connection.
     static func fail(_ error: Errno) { channel_fail(error.code) }
     /// The error passed to `fail`.
     static var failure: Errno? {

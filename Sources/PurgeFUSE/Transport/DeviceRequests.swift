@@ -17,7 +17,7 @@ final class DeviceRequests<Service: RequestService>: RequestSource, @unchecked S
     /// The size of fuse_in_header and fuse_write_in.
     private static var writeHeaderSize: Int { 80 }
     private static var pageSize: Int { 4096 }
-    /// The size of data that takes longer to copy than waking another reader takes.
+    /// Copying more data than this takes longer than waking another reader.
     private static var largeData: Int { 128 << 10 }
 
     init(channel: Channel, service: Service) {

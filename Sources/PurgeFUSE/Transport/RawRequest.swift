@@ -4,9 +4,9 @@ import Glibc
 
 /// A request as the kernel has sent it, for the parts that libfuse does not pass on.
 ///
-/// So some bytes are parsed twice. libfuse cannot take over, because it decodes a request only when it is served. A close counts
-/// before the next request is read, and the reading thread hands over the lead before slow work. Besides, libfuse passes on
-/// neither the flags about privileges nor requests that are newer than it.
+/// So some bytes are parsed twice. libfuse alone is not enough, because it decodes a request only when it is served. A close
+/// must count before the next request is read, and the reading thread must hand over the lead before slow work. Besides,
+/// libfuse passes on neither the flags about privileges nor requests that are newer than libfuse.
 struct RawRequest {
     enum Opcode: UInt32 {
         case lookup = 1
@@ -46,8 +46,9 @@ struct RawRequest {
     var node: fuse_ino_t { fuse_ino_t(word(16, UInt64.self)) }
     /// The calling thread; 0 if it is in another PID namespace.
     var thread: pid_t { pid_t(bitPattern: word(32, UInt32.self)) }
-    /// The thread whose call on a path ends with this request. 0 for a request that can come before the main one: on the way to the
-    /// file, for a question of the kernel's own (the capabilities of a file about to be truncated), or without a waiting thread.
+    /// The thread whose call on a path ends with this request. 0 for a request that can come before the main one: a step on the
+    /// way to the file, a query of the kernel's own (such as the capabilities of a file about to be truncated), or a request
+    /// for which no thread waits.
     var call: pid_t {
         switch opcode {
         case .lookup, .getattr, .statx, .getxattr, .readlink, .read, .release, .releaseDirectory: 0
@@ -69,7 +70,7 @@ struct RawRequest {
     /// FATTR_KILL_SUIDGID of fuse_setattr_in.valid
     var changeDropsPrivileges: Bool { word(40, UInt32.self) & (1 << 11) != 0 }
 
-    /// Returns the zero-terminated text at an offset, or the one that follows it by `number`.
+    /// Returns the zero-terminated text at an offset, or the text that comes `number` texts later.
     func text(_ offset: Int, number: Int = 0) -> String {
         guard var place = base.map({ $0 + offset }) else { return "" }
         for _ in 0..<number { place += strlen(place.assumingMemoryBound(to: CChar.self)) + 1 }

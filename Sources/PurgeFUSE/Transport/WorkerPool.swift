@@ -74,7 +74,8 @@ final class WorkerPool: Sendable {
                     break
                 }
                 worker.isWatched = true
-                // Store and load must be in one order; otherwise each thread could miss what the other has just stored.
+                // The store and the load must be in one total order; otherwise each thread could miss what the other has just
+                // stored.
                 serving.store(number, ordering: .sequentiallyConsistent)
                 if watchmanSleeps.load(ordering: .sequentiallyConsistent) { wakeWatchman() }
                 source.serve(buffer, length)
@@ -108,7 +109,8 @@ final class WorkerPool: Sendable {
         lead.signal()
     }
 
-    /// Ends the watch over the request of that number. Returns false if the watchman has already given the lead to another thread.
+    /// Ends the watch over the request with that number. Returns false if the watchman has already given the lead to another
+    /// thread.
     fileprivate func endWatch(_ number: UInt64) -> Bool {
         serving.compareExchange(expected: number, desired: 0, ordering: .acquiringAndReleasing).exchanged
     }
