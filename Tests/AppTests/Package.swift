@@ -9,7 +9,7 @@ let package = Package(
         .target(name: "Album"),
         .testTarget(
             name: "AlbumTests", dependencies: ["Album", .product(name: "ContainerTesting", package: "purgefs")]),
-        // These tests fail on purpose, if the variable FAILING is set.
+        // These tests fail on purpose when the variable FAILING is set.
         .testTarget(name: "FailingTests", dependencies: [.product(name: "ContainerTesting", package: "purgefs")]),
         .testTarget(name: "HarnessTests", dependencies: [.product(name: "ContainerTesting", package: "purgefs")]),
     ],

@@ -5,10 +5,10 @@
     fsbench.py --only stat,sqlite --reps 9 --scale 0.1 native=DIR ours=DIR2
     fsbench.py --list
 
-The first directory is the baseline. A cell has the median rate over the
-repetitions, then the median of each repetition's ratio to the baseline: above 1
-is faster. Every repetition runs all directories, and each starts with another
-one. Uses the standard library only.
+The first directory is the baseline. A cell shows the median rate over the
+repetitions, then the median of each repetition's ratio to the baseline; a ratio
+above 1 is faster. Every repetition runs all directories, each time starting
+with a different one. Uses the standard library only.
 
 cold   the pages of a FUSE mount are dropped first; pages of the backing file and
        of other directories stay, so the row measures FUSE, not the disk
@@ -434,7 +434,7 @@ def sqlite_delete(place):
 # Two processes.
 
 def in_two_processes(place, body):
-    """Runs body(i) in two processes. It prepares, yields, and then does the timed work."""
+    """Runs body(i) in two processes. `body` prepares, yields, and then does the timed work."""
     start_reader, start_writer = os.pipe()
     ready_reader, ready_writer = os.pipe()
     children = []

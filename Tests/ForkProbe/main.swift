@@ -2,8 +2,9 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-// Tests whether the copy of a process that has already run code can wake another thread of its own, which waits for a Mutex or
-// for the initialization of a global. Exits with 0 if that thread continues, and with another status if it does not within 20 s.
+// Tests whether a forked copy of a process that has already run code can wake one of its own threads that waits for a Mutex or
+// for the initialization of a global. Exits with 0 if that thread continues, and with another status if it does not within 20
+// s.
 
 final class Meeting: Sendable {
     let lock = Mutex(0)
@@ -16,7 +17,7 @@ final class Meeting: Sendable {
         while !isAsleep(waiter.load(ordering: .sequentiallyConsistent)) {}
     }
 
-    /// Runs `work` on another thread once this one holds what `work` needs.
+    /// Runs `work` on another thread once this thread holds the resource that `work` needs.
     func waiting(_ work: @escaping @Sendable () -> Void) -> WorkThread? {
         do throws(Errno) {
             return try WorkThread(name: "waiter") { [self] in

@@ -1,4 +1,4 @@
-# Functions for scenarios. A command runs as `app COMMAND...`, in which HOME is the container, or the ext4.
+# Functions for scenarios. A command runs as `app COMMAND...`, where HOME is the container or the ext4.
 
 # Runs a command in a container whose store stays until the scenario ends, or with the same variables on the ext4.
 app() {

@@ -1,6 +1,6 @@
 import Foundation
 
-// Runs in a fresh container of 40 MiB, 10 of them taken by others (`make snippets`). The expected numbers are computed by hand:
+// Runs in a new container of 40 MiB, of which others use 10 MiB (`make snippets`). The expected numbers are computed by hand:
 // the low threshold is a tenth of the total, 4 MiB.
 
 let mebibyte = 1_048_576
@@ -111,7 +111,7 @@ try expectInactiveIsKept(in: documents, home)
 try expectLinksKeepTheirClass(in: documents)
 try expectFoldersWhileLocked(in: documents, home)
 
-// Outside of the container, keys return the values that Linux has, or nothing.
+// Outside the container, keys return the values that Linux has, or nothing.
 func expectOutside(_ outside: URL) throws {
     try Data(count: 5000).write(to: outside, options: .completeFileProtection)
     try markAsPurgeable(url: outside)

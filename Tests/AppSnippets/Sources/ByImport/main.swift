@@ -1,6 +1,6 @@
 import ContainerStorage
 
-// Imports the library, which re-exports Foundation. Runs in a fresh container of 40 MiB, 10 of them taken by others.
+// Imports the library, which re-exports Foundation. Runs in a new container of 40 MiB, of which others use 10 MiB.
 
 func found() throws -> [Bool] {
     var file = FileManager.default.urls(for: .documentDirectory, in: .userDomainMask)[0].appendingPathComponent("a")

@@ -4,8 +4,8 @@ import Testing
 
 private let count = ProcessInfo.processInfo.environment["HARNESS_COUNT"].flatMap(Int.init) ?? 0
 
-/// Many consecutive containers leak no descriptor, process or memory in the test process. The suite runs in its own process, if
-/// HARNESS_COUNT is set to their number.
+/// Many consecutive containers leak no descriptor, process or memory in the test process. The suite runs only if HARNESS_COUNT
+/// is set to the number of containers, and then in a process of its own.
 @Suite(.serialized, .enabled(if: count > 0)) struct LeakTests {
     private struct Holdings {
         var memory: Int
