@@ -5,23 +5,23 @@
     python3 Tests/House --prose    each sentence that the rule prose counts
 
 Rules:
-  imports     no target imports what the table of modules in docs/ARCHITECTURE.md does not allow, and
+  imports     no target imports a module that the table in docs/ARCHITECTURE.md does not allow, and
               Package.swift names the same dependencies; tools import neither one another nor the engine
-  types       no type has over 400 lines or 40 methods, all its extensions together
+  types       no type has over 400 lines or 40 methods, with all its extensions
   functions   no function has over 40 lines
   callbacks   no callback of libfuse has over 8 lines
   proofs      @unchecked, Unmanaged and nonisolated(unsafe) each have a comment at the line or right above it that
               begins with the word and says why it is safe; variables that threads share have one about that
   lifetimes   no descriptor's number is taken from a temporary
-  guarded     whoever takes the volume's lock uses the state that it lends, and keeps nothing of it; no module opens another
-              one with @testable
-  references  files and headings that comments and pages name are there
+  guarded     code that takes the volume's lock uses the state that the lock lends, and keeps nothing of it; no module
+              opens another one with @testable
+  references  files and headings that comments and pages name exist
   citations   no document is cited that is not in the repository
   documents   types and members that the pages about the source name exist, docs/TESTING.md has a row for each test
               target, and code in pages is fenced
   prose       comments, pages, texts and names of tests use few of the turns of phrase that must be read twice
 
-Exceptions are in exceptions.py, each with why. Ends with 1 if there is a finding.
+Exceptions are in exceptions.py, each with its reason. Exits with 1 if there is a finding.
 """
 import os
 import sys

@@ -1,9 +1,9 @@
-"""What the volume's lock guards is reached through the state: whoever takes the lock uses what it lends.
+"""Code that takes the volume's lock uses the state that the lock lends, and reaches guarded data only through it.
 
-The compiler does most of this: outside of PurgeTree what changes of a node is reached only as `state[node]`, and a closure
-that is lent the state cannot return that. It would accept a variable outside of the closure that gets it, which must name its
-type; a closure that takes the lock and does not look at the state, which can only mean that it relies on something the types
-do not say; and a module that opens PurgeTree with `@testable`.
+The compiler enforces most of this: outside PurgeTree, the mutable part of a node is reachable only as `state[node]`, and a
+closure that is lent the state cannot return it. The compiler accepts three things that this rule finds: a variable outside the
+closure that keeps the state, which must name its type; a closure that takes the lock and does not use the state, so that it
+must rely on something that the types do not express; and a module that opens PurgeTree with `@testable`.
 """
 import re
 
@@ -16,7 +16,7 @@ LOCKED = re.compile(r"\b(?:" + LENDERS + r")\b\s*(?:\([^(){}]*\)?\s*)?\{")
 # `state in`, `(state) throws(Errno) -> Value? in`, `node, state -> Value? in`
 PARAMETERS = re.compile(r"\s*(\(?[\w\s,]+\)?)\s*(?:throws(?:\(\w+\))?\s*)?(?:->[^{}\n]*?)?\bin\b")
 TESTABLE = re.compile(r"@testable\b")
-# A type that is named elsewhere than as an extension, a parameter that is lent, or the result of a subscript.
+# Uses of the type's name other than in its declaration, an extension, a lent parameter, or the result of a subscript.
 STORED = re.compile(r"(?<!extension )(?<!borrowing )(?<!inout )(?<!-> )(?<!struct )\bNodeState\b(?!\s*\()")
 
 
