@@ -42,7 +42,7 @@ extension Mounts {
                     ).succeeded()
                 }
                 try Files.makeDirectory("\(tmp)/purgefs-run.notes")
-                // Old enough for a run to take it as abandoned.
+                // Old enough that a run considers it abandoned.
                 for name in [left, "purgefs-run.backup", "\(left).saved"] {
                     try Files.setModificationTime("\(tmp)/\(name)", secondsAgo: 11)
                 }

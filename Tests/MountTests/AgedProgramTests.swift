@@ -42,7 +42,7 @@ extension Mounts {
                 """)
         }
 
-        /// Creates files of 0 to 40 days, so that some ages lie within the clock's advance and others beyond it.
+        /// Creates files that are 0 to 40 days old, so that some ages lie within the clock's advance and others beyond it.
         private static let makeFiles = """
             mkdir $IN/d; ln -s ../x $IN/d/link
             for n in $(seq 0 40); do echo $n > $IN/d/$n; touch -d "$n days ago" $IN/d/$n; done

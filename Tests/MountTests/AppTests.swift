@@ -133,7 +133,7 @@ extension Mounts {
             }
         }
 
-        /// The kernel has cached that the folders do not exist. A launch makes it find them, and notifies watchers.
+        /// The kernel has cached that the folders do not exist. After a launch it finds them, and watchers are notified.
         @Test func aLaunchMakesFoldersThatTheKernelMisses() throws {
             try withMount { mount in
                 for folder in ["tmp", "Library/Caches"] { try Files.removeDirectory(mount.path(folder)) }

@@ -180,10 +180,10 @@ extension Mounts {
             }
         }
 
-        /// A signal leaves nothing behind, and the exit status tells which signal it was.
+        /// A restore that a signal interrupts leaves nothing behind, and its exit status tells which signal it was.
         @Test(arguments: [SIGINT, SIGTERM]) func interrupted(signal: Int32) throws {
             try withBackup(files: 200) { place in
-                // Nobody writes to this standard input.
+                // Nobody writes to this FIFO, so the restore waits.
                 let child = try Program.start(
                     [
                         "sh", "-c",

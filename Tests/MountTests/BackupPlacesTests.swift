@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The places a backup is written to and read from, and the place of its manifest meanwhile.
+    /// The places that a backup is written to and read from, and the place of its manifest in the meantime.
     @Suite struct BackupPlacesTests {
         /// Passes `body` an unmounted store and its backup, the archive `stream` in the scratch directory.
         private func withStream(_ body: (TestMount) throws -> Void) throws {
@@ -121,7 +121,7 @@ extension Mounts {
             }
         }
 
-        /// A pipe may have a name or not.
+        /// The pipe may be named or anonymous.
         @Test func pipes() throws {
             try withStream { mount in
                 try shell("mkfifo pipe; cat stream >pipe & purgefs backup restore pipe new; wait", mount).succeeded()

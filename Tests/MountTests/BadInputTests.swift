@@ -30,7 +30,7 @@ extension Mounts {
             }
         }
 
-        /// Returns this process's mounts of purgefs only, because tests of other targets mount disks at the same time.
+        /// Returns only this process's purgefs mounts, because tests of other targets mount disks at the same time.
         private static func containers() -> [String] {
             MountTable.entries().filter {
                 $0.type == "fuse.purgefs" && $0.mountpoint.hasPrefix(ScratchRoot.shared.path)

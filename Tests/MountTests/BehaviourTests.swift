@@ -33,7 +33,7 @@ extension Mounts {
             }
         }
 
-        /// No program sees the size and pages of a file that the kernel cached before the purge.
+        /// After the purge, no program sees the size or the pages of a file that the kernel had cached before.
         @Test func nothingStaleIsLeft() throws {
             try withMount { mount in
                 let names = try makeFolder(mount)
@@ -247,7 +247,7 @@ extension Mounts {
             }
         }
 
-        /// After a remount, a group's last use is the latest last use that its files have recorded.
+        /// After a remount, a group's last use is the latest one recorded for any of its files.
         @Test func theOrderAfterARemount() throws {
             try withMount { mount in
                 try mount.makeDirectory("tmp/g")

@@ -4,7 +4,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Stores of an ordinary user: entries lack permissions that their owner could restore, or were put there by hand.
+    /// An ordinary user's stores, with entries that lack permissions which their owner could restore, or that were put there by
+    /// hand.
     @Suite struct ClosedStoreTests {
         /// Runs a script as an ordinary user who may mount, in that user's own directory.
         func asUser(_ script: String) throws -> Outcome {

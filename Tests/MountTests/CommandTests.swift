@@ -35,7 +35,7 @@ extension Mounts {
             (["--tier", "tmp"], 1, 2),
         ]
 
-        /// A purge takes exactly the files that --dry-run has printed, mounted or not.
+        /// `purge` purges exactly the files that --dry-run has printed, whether the container is mounted or not.
         @Test(arguments: goals, [true, false]) func purge(
             goal: (arguments: [String], from: Int, to: Int), mounted: Bool
         ) throws {
@@ -156,7 +156,8 @@ extension Mounts {
             }
         }
 
-        /// `mount` works in the background. `unmount` returns when the store is free, and names the processes that use it.
+        /// `mount` leaves the daemon in the background. `unmount` returns when the store is free, and names the processes that
+        /// use it.
         @Test func mountAndUnmount() throws {
             try withMount(mounted: false) { mount in
                 for _ in 0..<3 {

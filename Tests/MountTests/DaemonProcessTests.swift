@@ -3,9 +3,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Daemons are copies of the process that started them. If the command line does not fit into the memory of that process's
-    /// command line and environment, the daemon loads the program again. Only the spaces or NULs in /proc/PID/cmdline, and
-    /// /proc/PID/environ, differ.
+    /// Daemons are copies of the process that started them. If the daemon's command line does not fit into the memory of that
+    /// process's command line and environment, the daemon loads the program again. The two cases differ only in
+    /// /proc/PID/environ, and in whether spaces or NULs separate the words in /proc/PID/cmdline.
     @Suite struct DaemonProcessTests {
         private static let words = "mount --foreground --ready-fd 3 --known-store new --total 64M"
 
@@ -74,7 +74,7 @@ extension Mounts {
             #expect(Set(states).count == 1 && states[0].count == 3 && states[0][0] == "Name:\tpurgefs", "\(states)")
         }
 
-        /// The daemon's command line shows nothing of the longer one whose memory it has replaced.
+        /// The daemon's command line contains no remains of the longer one that it has overwritten.
         @Test func aLongCommand() throws {
             try Scratch.with("long") { scratch in
                 let long = String(repeating: "x", count: 3000)

@@ -124,7 +124,7 @@ extension Mounts {
             }
         }
 
-        /// After a crash, the journal says that about its last second may be missing.
+        /// After a crash, the journal says that events of about the last second may be missing.
         @Test func aDaemonThatWasKilled() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 1)

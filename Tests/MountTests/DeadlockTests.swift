@@ -26,7 +26,7 @@ extension Mounts {
                     late.add(Int(output.split(separator: "\n").last ?? "") ?? 0)
                 }
             }
-            // At least one call ran into its partner.
+            // At least one call overlapped with its partner.
             #expect(late.value > 0)
         }
 

@@ -204,7 +204,7 @@ extension Mounts {
                 let places = [mount.root, mount.store]
                 for place in places { #expect(try lines(report("--all", place)) == refused) }
                 try mount.write("0", to: "storage.others")
-                // Waits at least a second after the refusal.
+                // Waits until at least a second has passed since the refusal.
                 let after = System.now() + 1_100_000_000
                 try eventually("a later second") { System.now() > after }
                 try Program.run("cp", "-p", source, mount.path("Documents/letter")).succeeded()

@@ -23,7 +23,7 @@ extension Mounts {
             }
         }
 
-        /// A refusal names the refused process, and a purge the process whose write caused it.
+        /// The event of a refusal names the refused process, and the event of a purge names the process whose write caused it.
         @Test func processesAreNamed() throws {
             try withMount { mount in
                 try mount.make("Library/Caches/f", size: 4096)

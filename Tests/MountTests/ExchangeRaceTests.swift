@@ -42,8 +42,8 @@ extension Mounts {
             }
         }
 
-        /// A store that was not there when `mount` began is made by the daemon: no directory or link that was put there
-        /// meanwhile becomes one.
+        /// If there was no store when `mount` began, the daemon creates it. A directory or link that was put there in the
+        /// meantime does not become a store.
         @Test(arguments: ["mkdir new", "mkdir target; ln -s target new", "ln -s target new", "echo >new"])
         func theDaemonMakesTheStore(meanwhile: String) throws {
             try Scratch.with("race") { scratch in

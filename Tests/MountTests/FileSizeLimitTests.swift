@@ -28,7 +28,7 @@ extension Mounts {
         /// purgefs ignores SIGXFSZ, but COMMAND keeps the default action.
         @Test(arguments: [(0, 125), (100, 0)]) func aRunWithALimit(blocks: Int, status: Int32) throws {
             try Scratch.with("limit") { scratch in
-                // The pipe keeps the messages from the limit.
+                // The messages go to a pipe, to which the limit does not apply.
                 let outcome = try Program.shell(
                     "{ (ulimit -f \(blocks); exec '\(PurgefsBinary.path)' run --quiet --store store -- true); "
                         + "echo ended with $?; } 2>&1 | cat", in: scratch.path)

@@ -21,7 +21,7 @@ extension Mounts {
                 ).succeeded()
                 #expect(throws: Errno(EDQUOT)) { try Files.make("\(mount.store)/container/new", size: 1) }
                 try mount.mount()
-                // A journal that is there is opened, and its first write fails.
+                // An existing journal can be opened, but the first write to it fails.
                 let word = hasJournal ? "the journal cannot be written" : "warning"
                 try eventually(word) { mount.log.contains(word) }
                 try Files.unlink(mount.path("Documents/big"))

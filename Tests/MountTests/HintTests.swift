@@ -25,7 +25,7 @@ extension Mounts {
             }
         }
 
-        /// The mode keeps the owner out, not another user.
+        /// The owner is kept out by the mode, not because the container belongs to another user.
         @Test func anOwnClosedContainer() throws {
             let outcome = try said("$U $P status point")
             #expect(outcome.status == 1 && outcome.errors.contains("belongs to you"), "\(outcome)")
@@ -91,7 +91,7 @@ extension Mounts {
             }
         }
 
-        /// A command does not take the journal, settings and lock of another store for the container's.
+        /// A command does not mistake the journal, settings and lock of another store for the container's own.
         @Test func anotherStoreInItsPlace() throws {
             try withMount(mounted: false) { mount in
                 let (other, moved) = ("\(mount.store).other", "\(mount.store).moved")
@@ -120,7 +120,7 @@ extension Mounts {
             }
         }
 
-        /// Nobody tells the daemon that its store is gone. It looks when the mount ends.
+        /// Nothing tells the daemon that its store is gone. The daemon checks when the mount ends.
         @Test func aStoreThatIsRemovedForGood() throws {
             try withMount(mounted: false) { mount in
                 try PurgefsBinary.run("mount", "--total", "64M", mount.store, mount.root).succeeded()

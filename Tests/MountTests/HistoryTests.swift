@@ -82,7 +82,7 @@ extension Mounts {
             try Files.rename(mount.path("tmp/a"), mount.path("Documents/c"), flags: RenameFlag.exchange)
         }
 
-        /// A removal names its program even if the program has ended before the journal is written.
+        /// The event of a removal names the program even if the program ended before the journal was written.
         @Test func aProgramThatHasEnded() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 1)

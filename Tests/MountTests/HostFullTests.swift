@@ -4,7 +4,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// ENOSPC always means the simulated device. A full disk under the store is EIO (docs/RULES.md, Who may take what).
+    /// ENOSPC always means that the simulated device is full. A full disk under the store gives EIO (docs/RULES.md, Who may
+    /// take what).
     @Suite struct HostFullTests {
         @Test func aFullDiskIsAnotherErrorThanAFullDevice() throws {
             try withMount(["--total", "64M"], on: .tmpfs, tmpfsSize: "8M") { mount in
@@ -46,7 +47,8 @@ extension Mounts {
             }
         }
 
-        /// A setting that is in effect but could not be saved is EIO, and is saved as soon as there is room.
+        /// Writing a setting that takes effect but cannot be saved fails with EIO. The setting is saved as soon as there is
+        /// room.
         @Test func aSettingThatCannotBeSaved() throws {
             try withMount(["--total", "64M"], on: .tmpfs, tmpfsSize: "4M") { mount in
                 mount.expectWarnings()

@@ -6,7 +6,7 @@ import Testing
 
 extension Mounts {
     /// Stores that another user made or changes while they are mounted. Nothing in them leads outside the store, and nothing
-    /// hangs or ends the daemon.
+    /// makes the daemon hang or end.
     @Suite struct HostileStoreTests {
         static let programs = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Programs").path
@@ -43,7 +43,7 @@ extension Mounts {
                 try mount.make("Documents/a", size: 8192)
                 try mount.make("Documents/b", size: 8192)
                 try mount.unmount()
-                // Has the content of a valid list.
+                // The content is that of a valid list.
                 try FileDescriptor.open(outside, O_WRONLY | O_CREAT, mode: 0o600).writeAll([0, 2])
                 try Files.makeDirectory("\(mount.store)/extents")
                 let name = absolute ? outside : "../../../outside"

@@ -11,8 +11,8 @@ extension Mounts {
             return try Program.run(words).succeeded()
         }
 
-        /// Size 0 stops recording except for the unmount of a mount that the journal has already. The setting is kept, and the
-        /// stream continues.
+        /// With size 0, nothing is recorded except the unmount of a mount that is already in the journal. The setting is kept,
+        /// and the stream continues.
         @Test func noEvents() throws {
             try withMount { mount in
                 try PurgefsBinary.run("set", mount.root, "journal.size=0", "journal.age=30d").succeeded()

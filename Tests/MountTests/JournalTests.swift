@@ -24,8 +24,8 @@ extension Mounts {
             let child = try Program.start([
                 "sh", "-c", "exec \(Program.python) \(script) \(mount.store)/journal.sqlite < \(stop)",
             ])
-            // Opened for reading and writing, the FIFO neither blocks this open nor gives the child end-of-file before the
-            // close.
+            // Because the FIFO is opened for reading and writing, this open does not block, and the child reads no end of file
+            // before the close.
             let end = Glibc.open(stop, O_RDWR)
             defer {
                 close(end)
@@ -51,7 +51,7 @@ extension Mounts {
             }
         }
 
-        /// A lock is reported once, however long it lasts. The journal catches up as soon as it can be written.
+        /// The daemon reports a lock once, however long it lasts. The journal catches up as soon as it can be written.
         @Test func aLockedJournalIsReportedOnceAndCaughtUp() throws {
             try withMount { mount in
                 mount.expectWarnings()
@@ -70,8 +70,8 @@ extension Mounts {
             }
         }
 
-        /// The daemon maps no file of SQLite's, because the disk could fail to deliver a page. The journal is readable beside
-        /// the daemon.
+        /// The daemon maps none of SQLite's files, because the disk could fail to deliver a page. Others can read the journal
+        /// while the daemon runs.
         @Test func nothingOfTheJournalIsMapped() throws {
             try withMount { mount in
                 func check() throws {

@@ -113,7 +113,7 @@ extension Mounts {
                 kill(daemon, SIGSTOP)
                 child.signalGroup(SIGKILL)
                 _ = try child.wait(within: 30)
-                // Directories that are younger than ten seconds are not taken for abandoned.
+                // Directories that are younger than ten seconds are not considered abandoned.
                 try Files.setModificationTime(place, secondsAgo: 11)
                 for words in [["-u", "TMPDIR"], ["TMPDIR=\(scratch.path)"]] {
                     try Program.run(
@@ -149,7 +149,7 @@ extension Mounts {
                 _ = try child.wait(within: 30)
                 let place = "/" + home.split(separator: "/").prefix(2).joined(separator: "/")
                 #expect(place.hasPrefix("/run/purgefs."))
-                // Directories that are younger than ten seconds are not taken for abandoned.
+                // Directories that are younger than ten seconds are not considered abandoned.
                 for left in [place, URL(fileURLWithPath: status.store).deletingLastPathComponent().path] {
                     try Files.setModificationTime(left, secondsAgo: 11)
                 }

@@ -21,8 +21,8 @@ private struct MappedFile {
             Kind.allCases.flatMap { kind in [false, true].map { Way(first: first, kind: kind, isClosed: $0) } }
         }
 
-        /// Returns all ways on ext4. Elsewhere it returns two that differ in the first descriptor and in closing it, or
-        /// all ways from PURGEFS_TEST_SCALE=6 on.
+        /// Returns all ways on ext4. On other file systems, returns two that differ in the first descriptor and in whether the
+        /// descriptors are closed, or all ways from PURGEFS_TEST_SCALE=6 on.
         static func some(on backing: Backing) -> [Way] {
             guard backing != .ext4 else { return all }
             // Five and twelve are coprime, so each way comes once.

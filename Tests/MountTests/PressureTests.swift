@@ -62,7 +62,8 @@ extension Mounts {
             try file.fill(size)
         }
 
-        /// After a write brings the level to low, the background purge takes files in order until desired, and no more.
+        /// After a write brings the level to low, the background purge removes files in order until desired is reached, and no
+        /// more.
         @Test func theBackgroundPurgesUntilDesired() throws {
             try withThresholds { mount in
                 for number in 0..<20 { try mount.make("Library/Caches/f\(number)", size: 1 << 20) }

@@ -108,8 +108,7 @@ extension Mounts {
             }
         }
 
-        /// A file that is opened first is skipped. If it is purged first, the opener gets ENOENT. Nothing in between
-        /// happens.
+        /// A file that is opened first is skipped. If it is purged first, the opener gets ENOENT. There is no third outcome.
         @Test func openingAgainstPurging() throws {
             try withMount { mount in
                 try mount.turnThresholdsOff()

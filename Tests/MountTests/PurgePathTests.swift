@@ -91,7 +91,7 @@ extension Mounts {
             }
         }
 
-        /// The message names the process that has the file open by a descriptor, or by a mapping alone.
+        /// The message names the process that has the file open through a descriptor, or only through a mapping.
         @Test(arguments: ["f = open('f')", "import mmap; f = mmap.mmap(os.open('f', os.O_RDWR), 4096); os.close(3)"])
         func whoHasItOpen(opening: String) throws {
             try withMount { mount in
@@ -113,8 +113,8 @@ extension Mounts {
             }
         }
 
-        /// Purges a symbolic link of the container itself, not its target. Links in the middle of a path, and links
-        /// from outside, are followed.
+        /// A symbolic link in the container is purged itself, not its target. Links in the middle of a path, and links from
+        /// outside, are followed.
         @Test func links() throws {
             try withMount { mount in
                 try makeFiles(mount)
@@ -137,7 +137,7 @@ extension Mounts {
             }
         }
 
-        /// Purges many names, also names that are not text.
+        /// Purges many names, including names that are not text.
         @Test func anyName() throws {
             try withMount { mount in
                 let count = Scale.of(10_000)
@@ -203,8 +203,8 @@ extension Mounts {
             }
         }
 
-        /// A copy of a store in a container is data of its app. In a persistent place it is persistent, whether the
-        /// container is mounted or not.
+        /// A copy of a store inside a container is ordinary data of the app. In a persistent place it is persistent, whether
+        /// the container is mounted or not.
         @Test(arguments: [true, false]) func aStoreInTheContainer(mounted: Bool) throws {
             try withMount { mount in
                 let copy = mount.path("Documents/backup")

@@ -6,7 +6,7 @@ import Testing
 extension Mounts {
     /// Operations that count as a use of a file, and the order of files that were used at the same moment.
     @Suite struct PurgeRecencyTests {
-        /// An operation on the file `a` after `a`, `b` and `c` were written, and whether it makes `a` the last to go.
+        /// An operation on the file `a` after `a`, `b` and `c` were written, and whether it makes `a` the last victim.
         struct Use: CustomTestStringConvertible, Sendable {
             let testDescription: String
             let counts: Bool
@@ -95,7 +95,7 @@ extension Mounts {
             }
         }
 
-        /// Purging skips open and hard-linked files, and takes them once they are closed and have one name.
+        /// Purging skips open and hard-linked files until they are closed and have only one name.
         @Test func openFilesAndHardLinksArePassedOver() throws {
             try withMount { mount in
                 for name in ["open", "linked", "plain"] { try mount.make("Library/Caches/\(name)", size: 4096) }
@@ -113,8 +113,8 @@ extension Mounts {
             }
         }
 
-        /// Empty files and links free no space. A reclaim by size leaves them, and a command for their place or for all
-        /// takes them.
+        /// Empty files and links free no space. A reclaim by size skips them, and a command for their place or for everything
+        /// purges them.
         @Test func emptyFilesAndLinksGoByCommandOnly() throws {
             try withMount { mount in
                 for place in ["tmp", "Library/Caches"] {

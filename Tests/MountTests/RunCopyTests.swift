@@ -76,8 +76,8 @@ extension Mounts {
             }
         }
 
-        /// A copy has the original's order of files that were added by hand, although the journal knows other files
-        /// with their inode numbers.
+        /// A copy has the original's order of files that were added by hand, although the journal has uses of other files with
+        /// the same inode numbers.
         @Test func filesThatTheJournalDoesNotKnow() throws {
             try Scratch.with("copy") { scratch in
                 let outcome = try shell(
@@ -101,7 +101,7 @@ extension Mounts {
             }
         }
 
-        /// A file of a seed counts as made when it was modified, so touch(1) makes fixtures old.
+        /// A seed's file counts as created at its modification time, so touch(1) can make fixtures old.
         @Test func aSeedWasMadeWhenItWasModified() throws {
             try Scratch.with("copy") { scratch in
                 let outcome = try shell(

@@ -22,7 +22,7 @@ extension Mounts {
                     "1s", "storage.reclaim=1G", "--at", "9w", "device.clock=+3w", "--at", "1h", "total=1G", "--", "sh",
                     "-c", script)
                 let seen = try run.succeeded().split(separator: "\n")
-                // On a busy machine, later changes may come before COMMAND looks.
+                // On a busy machine, later changes may take effect before COMMAND looks.
                 #expect(seen.count == 3 && seen.first != "unlocked" && seen.dropFirst() == ["16777216", "terminated"])
                 #expect(
                     run.errors.contains(

@@ -32,7 +32,7 @@ struct ScenarioRun {
     private func demand() throws -> [OpenFile] {
         switch scenario.demand {
         case .room(let blocks):
-            // EAGAIN if less can be purged. The purged files are compared anyway.
+            // The write fails with EAGAIN if less can be purged. The purged files are compared anyway.
             _ = try? mount.write("\(blocks * 4096)", to: "storage.reclaim")
         case .tmp: try mount.write("tmp", to: "storage.reclaim")
         case .caches: try mount.write("caches", to: "storage.reclaim")

@@ -20,7 +20,7 @@ extension Mounts {
             }
         }
 
-        /// A write takes the bytes that fit, also through the page cache, and readers never see the others.
+        /// A write stores the bytes that fit, even through the page cache, and readers never see the rest.
         @Test(arguments: [O_RDWR, O_WRONLY, O_RDWR | System.openDirect]) func writeTakesWhatFits(access: Int32) throws {
             try withMount { mount in
                 try mount.make("Documents/f", size: 8192)

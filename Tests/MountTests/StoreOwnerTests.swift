@@ -45,8 +45,7 @@ extension Mounts {
             }
         }
 
-        /// Without CAP_SETPCAP, as in a container, root cannot keep its rights while it makes something as another
-        /// user.
+        /// Without CAP_SETPCAP, as in a container, root cannot keep its rights while it creates an entry as another user.
         @Test(.enabled(if: geteuid() == 0, "only root makes things for others")) func withoutSettingRights() throws {
             try Scratch.with("owner") { scratch in
                 let script = """

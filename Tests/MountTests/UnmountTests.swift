@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `purgefs unmount` of mounts whose daemon is dead, does not answer, or has copies elsewhere.
+    /// `purgefs unmount` of mounts whose daemon is dead or does not answer, or that have copies elsewhere.
     @Suite struct UnmountTests {
         /// Mounts in the background, and passes `body` the process id of the daemon. Afterwards expects the end of the
         /// mount and of the daemon.
@@ -34,7 +34,7 @@ extension Mounts {
             }
         }
 
-        /// A program that has the store open is not taken for the daemon, even if its command line looks like one.
+        /// A program that has the store open is not mistaken for the daemon, even if its command line looks like the daemon's.
         @Test(arguments: [["unmount"], ["unmount", "--force"]]) func aProgramThatHasTheStoreOpen(words: [String]) throws
         {
             try withDaemon { mount, _ in
@@ -48,7 +48,7 @@ extension Mounts {
             }
         }
 
-        /// The daemon is gone, but its connection remains, as after a thread of it that cannot be killed.
+        /// The daemon is gone, but its connection remains, as when one of its threads cannot be killed.
         @Test func ofADeadDaemonWhoseConnectionLives() throws {
             try withDaemon { mount, daemon in
                 let holder = try Program.start([Program.python, "-c", Self.holder, "\(daemon)"])

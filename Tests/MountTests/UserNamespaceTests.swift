@@ -18,7 +18,7 @@ extension Mounts {
             if kind == "copy": os.copy_file_range(source, file, 100)
             """
 
-        /// A change clears setuid and setgid, as for any other user who changes another user's program.
+        /// A change by the process clears setuid and setgid, as it does when any other user changes somebody else's program.
         @Test(arguments: ["write", "sendfile", "ftruncate", "truncate", "fallocate", "copy", "O_TRUNC"])
         func privilegesGo(kind: String) throws {
             try withMount(["--total", "64M", "--allow-other"]) { mount in

@@ -223,7 +223,7 @@ extension Mounts {
             }
         }
 
-        /// Emptying tmp leaves no event of the folder itself.
+        /// Emptying tmp leaves no event for the folder itself.
         @Test func aFolderThatWasMovedToTmp() throws {
             try withMount { mount in
                 try mount.makeDirectory("Documents/album")
@@ -391,7 +391,7 @@ extension Mounts {
             }
         }
 
-        /// A path may be relative, in a folder that is gone, with slashes at its end, a link, or not UTF-8.
+        /// A path may be relative, be a link, end with slashes, lie in a folder that is gone, or not be UTF-8.
         @Test func paths() throws {
             try withMount { mount in
                 try mount.makeDirectory("tmp/folder")

@@ -90,7 +90,7 @@ extension Mounts {
             }
         }
 
-        /// A write takes and purges for as much as fits. The next write fails with ENOSPC and purges nothing.
+        /// A write takes as much as fits, and purges for just that. The next write fails with ENOSPC and purges nothing.
         @Test func shortWrites() throws {
             try withFullDevice { mount in
                 let file = try OpenFile(mount.path("Documents/f"))

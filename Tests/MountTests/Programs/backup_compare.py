@@ -43,7 +43,7 @@ def content(place, runs):
 
 
 def attributes(place):
-    # The store keeps this attribute for itself, so it is not the file's.
+    # The store uses this attribute internally, so it does not belong to the file.
     names = [name for name in os.listxattr(place, follow_symlinks=False) if name != "user.purgefs.extents"]
     return {name: os.getxattr(place, name, follow_symlinks=False) for name in names}
 

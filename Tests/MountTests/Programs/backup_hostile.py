@@ -86,7 +86,7 @@ def folder(path):
 ROOT, DOCUMENTS = folder(""), folder("Documents")
 outside = os.path.join(place, "outside")
 CASES = {
-    # Must be correct in everything, or the refusals of the others prove nothing.
+    # This backup must be correct in every respect, or the refusals of the others prove nothing.
     "right": backup([ROOT, DOCUMENTS, entry("Documents/a", attributes={"user.x": b"v", "user.purgefs.isPurgeable": b"high"}),
                      entry("Documents/b", "hardLink", link="Documents/a"), entry("Documents/l", "symbolicLink", link="/etc"),
                      entry("Documents/s", mode=0o6755)]),

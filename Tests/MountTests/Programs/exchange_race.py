@@ -131,7 +131,7 @@ class Round:
 
 
 class Marking(Round):
-    """`mark` of a file that is exchanged for a link, or of one in such a folder."""
+    """Runs `mark` on a file that is exchanged for a link, or on a file in a folder that is."""
 
     def __init__(self, purgefs, base, work, number, delay):
         self.base, self.work, self.purgefs, self.delay = base, work, purgefs, delay

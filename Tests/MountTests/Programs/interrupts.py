@@ -125,7 +125,7 @@ class Attempt:
             time.sleep(0.005)
         left += [f"process {pid}" for pid in self.processes()]
         left += [f"temporary {name}" for name in os.listdir(self.temporary)]
-        # A store stays if its command has begun or it was mounted.
+        # A store stays if its command has begun or if it was mounted.
         has_worked = has_worked or "purged" in open(self.errors).read()
         if os.path.exists(self.store) and not has_worked:
             left.append(f"store with {os.listdir(self.store)}")

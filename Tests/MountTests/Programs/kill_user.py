@@ -1,5 +1,5 @@
 """kill_user.py FOLDER MANNER: uses the entries of FOLDER until the file system fails, and prints the error. It ignores errors
-because another process has made or removed an entry."""
+that arise because another process has created or removed an entry."""
 import errno
 import os
 import random

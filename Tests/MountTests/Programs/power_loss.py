@@ -211,7 +211,7 @@ def rebuild():
 
 
 def write_state(rest, part):
-    """Writes a disk with everything durable and with that part of the remaining writes."""
+    """Writes a disk with all durable writes, and with the fraction `part` of the remaining ones."""
     run("cp", "--sparse=always", at("durable"), at("state"))
     state = os.open(at("state"), os.O_RDWR)
     for entry in rest:

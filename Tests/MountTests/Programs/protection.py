@@ -59,7 +59,8 @@ libc.fallocate.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_long, ctypes.c_l
 def expected(kind, cls, state):
     if kind == "meta":
         return "ok"
-    # Reads that the kernel passes through to the store cannot be revoked. A lock finds no such descriptor.
+    # Reads that the kernel passes through to the store cannot be revoked. Only a reboot finds such descriptors; a lock does
+    # not.
     if kind == "passed" and (cls, state) == ("completeUntilFirstUserAuthentication", "beforeFirstUnlock"):
         return "ok"
     return "ok" if GOLDEN[cls, state][KINDS[kind]] else REFUSAL[kind]

@@ -74,8 +74,8 @@ def work(folder, mode, attempt, say, hear):
 
 
 def child_of(body):
-    """Starts a child. Returns functions that hear from it and tell it something. After the child's end, hearing returns its
-    signal."""
+    """Starts a child. Returns two functions, which receive a message from it and send it one. After the child's end, the first
+    returns its signal."""
     from_child, to_parent = os.pipe()
     from_parent, to_child = os.pipe()
     pid = os.fork()

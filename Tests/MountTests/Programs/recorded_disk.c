@@ -1,5 +1,5 @@
 // A disk of one file for a loop device: /disk in a FUSE mount. Its content is in memory, and a log records each write and each
-// flush. A power loss may take away writes that were not flushed.
+// flush. A power loss may lose writes that were not flushed.
 //
 // usage: recorded_disk LOG SIZE MOUNTPOINT     (serves until it is unmounted)
 //

@@ -83,8 +83,8 @@ def ignore_hangups():
 
 
 def send_signals(service):
-    """An ignored SIGHUP stays ignored, and SIGQUIT unmounts. The mount answers before it is ready, and a signal until then is an
-    interruption."""
+    """An ignored SIGHUP stays ignored, and SIGQUIT unmounts. The mount already answers before it is ready, and a signal before
+    it is ready counts as an interruption."""
     service.send_signal(signal.SIGHUP)
     # If both are pending, SIGHUP is delivered first.
     service.send_signal(signal.SIGUSR1)
