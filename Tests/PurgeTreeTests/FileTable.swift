@@ -5,7 +5,7 @@ import PurgeModel
 struct FileTable {
     struct File {
         var paths: [String]
-        /// The number of blocks, which alone counts for a dense file; a sparse file has its blocks in `extents`.
+        /// The number of blocks. A sparse file also has the set of its blocks, in `extents`.
         var blocks: Int64
         var extents: Set<Int64>?
         var lastUse: Int64

@@ -332,7 +332,7 @@ struct TreeRun: ~Copyable {
         }
     }
 
-    /// Completes all placement that changes to directories still owe.
+    /// Completes all pending placement after changes to directories.
     private mutating func place() {
         if !fixture.tree.isPlaced { done.insert("place") }
         while !fixture.tree.isPlaced { fixture.tree.place() }

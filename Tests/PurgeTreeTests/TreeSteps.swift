@@ -30,7 +30,7 @@ struct TreeSteps {
 }
 
 extension FileTable {
-    /// Compares, for each victim, the directory with which it goes as one.
+    /// Compares, for each victim that is purged as part of a unit, the directory of that unit.
     func checkGroups(_ groups: [VictimList]) -> Bool {
         var found: [String: String] = [:]
         for group in groups {

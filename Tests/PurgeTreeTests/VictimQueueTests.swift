@@ -31,7 +31,7 @@ struct VictimQueueTests {
             return mine == others
                 ? path.utf8.lexicographicallyPrecedes(other.path.utf8) : mine.lexicographicallyPrecedes(others)
         }
-        /// The step's rank with policies between `tmp` and Caches.
+        /// The step's rank, with policies between `tmp` and Caches.
         private var turn: Int { step == 0 ? 0 : breach == nil ? step + 1 : 1 }
         var rank: PurgeRank {
             PurgeRank(step: VictimQueueTests.places[step], urgency: Urgency.allCases[urgency], breach: breach)
@@ -60,7 +60,7 @@ struct VictimQueueTests {
 
         private static func name(_ text: String) -> Name { text.withCString { Name($0) } }
 
-        /// Few different uses and sizes make most files equal to another.
+        /// With few distinct uses and sizes, most files tie with another one.
         mutating func insert() {
             let directory = directories[random.below(directories.count)]
             made += 1

@@ -53,7 +53,8 @@ struct ClockOrderTests {
         }
     }
 
-    /// A scan takes a time that an app has set as far back as the app sees it, but a file's birth can be later.
+    /// A scan dates a use by the time that an app has set, as far back as the app sees that time, but not before the file's
+    /// birth.
     @Test func aSetTimeIsAUseAtThatTime() throws {
         try withVolume(settings: { $0.clock = 21 * 86400 }) { live in
             for (name, days) in [("a", 5), ("b", 30), ("c", -5)] as [(String, Int64)] {

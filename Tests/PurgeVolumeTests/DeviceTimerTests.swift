@@ -66,7 +66,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// The order in which moment, thread and reader meet does not matter.
+    /// The order in which the moment, the thread and a reader arrive does not matter.
     @Test func noReaderSeesLockingAfterItsEnd() throws {
         try withVolume { live in
             try live.volume.startThreads()

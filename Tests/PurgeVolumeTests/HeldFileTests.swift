@@ -62,7 +62,7 @@ struct HeldFileTests {
         }
     }
 
-    /// A write that waits in vain is refused like any other.
+    /// A write that waits in vain is refused like any other write that finds no room.
     @Test func aRefusalAfterTheWaitIsRecorded() throws {
         try withVolume(patience: 50) { live in
             try live.make("tmp/a", blocks: 64)

@@ -71,7 +71,8 @@ extension LedgerRun {
         try compare(done, expected)
     }
 
-    /// Makes a write that fails, or writes less than it may, and that needs no purge. The room that it did not use is free again.
+    /// Makes a write that needs no purge, and that fails or writes less than it may. The room that it did not use is free
+    /// again.
     private func writeBadly() throws {
         guard let open = someOpen else { return }
         let (offset, length) = (someOffset(), someLength())

@@ -102,7 +102,7 @@ struct OthersShareTests {
         }
     }
 
-    /// A share that one purge left to files, and did not find there, does not count for the next purge.
+    /// A share that one purge left to files, but could not free there, does not carry over to the next purge.
     @Test func eachPurgeHasItsShare() throws {
         try withVolume(settings: { settings in
             settings.total = ByteCount(blocks: 1000)

@@ -17,8 +17,8 @@ struct ProtectionRaceTests {
         var old: FileProtection
         var new: FileProtection
         var state: LockState
-        /// Whether neither class is stricter in everything: only the new class takes the pages after a reboot, and only the old
-        /// one refuses an open while the device is locked. Pages count more.
+        /// Whether neither class is stricter in every respect: only the new class drops the pages after a reboot, and only the
+        /// old one refuses an open while the device is locked. The pages take precedence.
         var isMixed: Bool { (old, new) == (.completeUnlessOpen, .completeUntilFirstUserAuthentication) }
         var testDescription: String { "\(old) to \(new), \(state)" }
     }

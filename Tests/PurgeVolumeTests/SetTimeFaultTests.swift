@@ -73,7 +73,7 @@ struct SetTimeFaultTests {
                 let old = times[start]
                 try live.setTimes("tmp/f", access: old, modification: old)
                 let new = (1...count).map { times[(start + $0) % times.count] }
-                // A read asks for the birth between the two.
+                // Between the two halves, a read asks for the birth.
                 let outcome = SystemCallFaults.running(
                     { for time in new { try? live.setTimes("tmp/f", access: time, modification: time) } },
                     before: .statx

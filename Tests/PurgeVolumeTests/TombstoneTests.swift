@@ -315,7 +315,7 @@ struct TombstoneTests {
         }
     }
 
-    /// A reboot and a reset still remove names; a policy leaves them.
+    /// A reboot and a reset still remove the names, but a policy leaves them.
     @Test func whoRemovesNames() throws {
         try withVolume { live in
             try live.set("purgeTombstone", of: "", to: "1")

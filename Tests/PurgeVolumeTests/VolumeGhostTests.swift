@@ -49,7 +49,7 @@ struct VolumeGhostTests {
         }
     }
 
-    /// The kernel would consider a link that becomes a file broken, so the name keeps its type.
+    /// If a link became a file, the kernel would consider the link broken, so the name keeps its type.
     @Test func itKeepsItsType() throws {
         let volume = Mutex<Volume?>(nil)
         let modes = Mutex<[String: mode_t]>([:])
@@ -84,7 +84,7 @@ struct VolumeGhostTests {
         }
     }
 
-    /// Otherwise the kernel would drop the app's new file.
+    /// If the announcer found the new file, the kernel would drop it.
     @Test func aNameThatWasMadeAnewIsNotTheAnnouncersToRemove() throws {
         try withGhost { live, tmp, announcements in
             try live.make("tmp/a", blocks: 1)

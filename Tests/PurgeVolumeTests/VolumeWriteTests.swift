@@ -125,8 +125,8 @@ struct VolumeWriteTests {
         }
     }
 
-    /// The write has filled the last hole, but the attribute that records holes cannot be removed. With it the file is counted
-    /// right, too.
+    /// The write has filled the last hole, but the attribute that records holes cannot be removed. The file is counted
+    /// correctly with the attribute, too.
     @Test(.needsImmutableFiles) func aWriteWhoseRecordCannotBeDropped() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 60)

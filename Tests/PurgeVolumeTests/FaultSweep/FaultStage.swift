@@ -126,7 +126,7 @@ extension FaultStage {
         do { try body() } catch { note("\(what): \(error)") }
     }
 
-    /// Returns the numbers that a scan finds, too.
+    /// Returns the numbers that a scan also finds.
     private func numbers(of volume: Volume) -> String {
         let status = volume.status()
         let usages = [
