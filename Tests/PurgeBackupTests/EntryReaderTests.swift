@@ -84,7 +84,7 @@ struct EntryReaderTests {
         }
     }
 
-    /// A file that has become something else does not block the reader, and is not taken for a file.
+    /// An entry that is no longer a file does not block the reader, and is not mistaken for a file.
     @Test func fileThatIsAFIFONow() throws {
         try SampleContainer.with { container in
             try Files.write("first", to: container.pathOf("a"))

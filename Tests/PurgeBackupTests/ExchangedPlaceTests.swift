@@ -7,7 +7,8 @@ import Testing
 
 @testable import PurgeBackup
 
-/// Root makes something in an ordinary user's folder, and before each call the user exchanges it for another directory of root's.
+/// Root creates an entry in an ordinary user's folder, and before each call the user exchanges it for another directory of
+/// root's.
 @Suite(.enabled(if: geteuid() == 0, "only root makes things for others"))
 struct ExchangedPlaceTests {
     private static let user: uid_t = 65534
@@ -73,7 +74,7 @@ struct ExchangedPlaceTests {
         }
     }
 
-    /// Remains of a killed process are removed only if they are verified to be such.
+    /// Leftovers of a killed process are removed only after they are verified as such.
     @Test func remainsOfOthers() throws {
         try SampleContainer.with { container in
             try Self.make(.create, from: container, at: "\(container.path)/../backup")

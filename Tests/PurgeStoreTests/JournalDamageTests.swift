@@ -196,7 +196,8 @@ struct JournalDamageTests {
         #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
     }
 
-    /// A disk that damages the journal again and again is not filled with copies, and does not cost the longest history.
+    /// A disk that damages the journal again and again is not filled with copies, and the copy with the longest history is
+    /// kept.
     @Test func theOldestAndTheNewestTwoAreKept() throws {
         for number in 1...5 {
             try damage(.head)

@@ -77,7 +77,7 @@ struct NewDirectoryTests {
         }
     }
 
-    /// A directory for another user is created even if root lacks a right that this takes.
+    /// A directory for another user is created even if root lacks one of the rights that this requires.
     @Test(.enabled(if: geteuid() == 0, "only root makes things for others"), arguments: [EACCES, EPERM])
     func forAnotherUser(code: Int32) throws {
         try Scratch.with("new") { scratch in

@@ -19,7 +19,7 @@ struct StampTests {
             for round in 0..<300 {
                 let (before, after) = ("\(scratch.path)/\(round)", "\(scratch.path)/\(round)-after")
                 try Files.write("x", to: before)
-                // The kernel makes a finer stamp after a stamp that was read.
+                // After a program has read a stamp, the kernel makes the next one finer.
                 if round % 3 == 0 { _ = try stamp(before) }
                 let now = FileTime(Instant(nanoseconds: System.now()))
                 let moment = try store.momentBetweenStamps()

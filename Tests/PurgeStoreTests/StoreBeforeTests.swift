@@ -148,7 +148,8 @@ struct StoreBeforeTests {
         #expect(outcome.hits == 3 && directory.names() == [])
     }
 
-    /// A start that has released the store removes nothing of processes that used it meanwhile, nor of their starts.
+    /// A start that has released the store removes nothing that processes with a later use of the store, or their starts, have
+    /// made.
     @Test func leavesAStoreThatWasUsed() throws {
         let meanwhile: [() throws -> Void] = [
             { _ = try open() },

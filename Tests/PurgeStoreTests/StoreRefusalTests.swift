@@ -44,7 +44,7 @@ struct StoreRefusalTests {
         }
     }
 
-    /// Where there was none, what somebody has put there meanwhile does not become a store.
+    /// If there was no directory, an entry that somebody has put there in the meantime does not become a store.
     @Test(arguments: ["directory", "link"]) func makesTheNew(there: String) throws {
         _ = try Store.open(directory["store"], creating: true, expected: .new)
         try directory.makeDirectory("other")
