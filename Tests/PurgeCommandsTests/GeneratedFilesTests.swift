@@ -96,7 +96,7 @@ struct GeneratedFilesTests {
         }
     }
 
-    /// No text is taken for a troff request or rendered as another character.
+    /// No text is read as a troff request, and no character is rendered as another one.
     @Test func troffText() {
         #expect(Roff.prose("`a-b` isn't ~/.x") == #"\fBa\-b\fR isn\(aqt \(ti/.x"#)
         #expect(Roff.plain(".TH") == #"\&.TH"#)

@@ -20,7 +20,7 @@ struct HistoryTests {
             try body(path, try History(store: path))
         }
     }
-    /// Every fifth event is a purge. Every thousandth has the path tmp/rare, and the seventh has it as its target.
+    /// Every fifth event is a purge. Every thousandth event has the path tmp/rare, and event 7 has that path as its target.
     private let events: [Event] = (1...2500).map { (number: Int) -> Event in
         let minute = number < 1250 ? "10" : "20"
         let type: EventType = number % 5 == 0 ? .purge : number % 2 == 0 ? .removed : .mark

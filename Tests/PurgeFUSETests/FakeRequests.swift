@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import PurgeFUSE
 
-/// A source of numbered requests for a pool, with a record of their service.
+/// A source of numbered requests for a pool, which records how often each one was served.
 final class FakeRequests: RequestSource {
     /// The work of serving a request.
     typealias Service = @Sendable (Int) -> Void

@@ -3,7 +3,7 @@ import Testing
 
 /// The effects of each change to a device. All sizes are blocks.
 @Suite struct DeviceTests {
-    /// Creates a device of 1000 blocks, of which `others` and `used` are taken, with thresholds at 50, 100, 105 and 110.
+    /// Creates a device of 1000 blocks, of which `others` and `used` are in use, with thresholds at 50, 100, 105 and 110.
     private static func device(
         others: Int64 = 0, purgeable: Int64 = 0, used: Int64 = 0, thresholds: ThresholdSettings = .documented
     ) -> Device {

@@ -24,7 +24,7 @@ import Testing
         #expect(PurgeRank.of(tier: tier, effectiveMark: mark) == rank)
     }
 
-    /// A file is purgeable exactly if its writes take from opportunistic.
+    /// A file is purgeable if and only if its writes are opportunistic.
     @Test(arguments: Tier.allCases, [nil, .notPurgeable, .purgeable(.low), .purgeable(.high)] as [PurgeMark?])
     func purgeableFilesAreTheOpportunisticOnes(tier: Tier, mark: PurgeMark?) {
         let mayGo = PurgeRank.of(tier: tier, effectiveMark: mark) != nil
