@@ -33,7 +33,7 @@ def run_suite(place):
 
 
 def fio(place, case, options):
-    """Returns fio's exit status and the bytes that it has read back. fio stops at the first wrong data."""
+    """Returns fio's exit status and the bytes that it has read back. fio stops at the first mismatch."""
     done = run(["fio", f"--name={case.replace(' ', '-')}", f"--directory={place.work}", f"--size={SIZE}m", *COMMON,
                 *CASES[case], *options, "--output-format=json"], cwd=place.outside)
     said, brace, _ = done.stdout.partition("{")  # remarks come before the report

@@ -1,7 +1,7 @@
 """Runs a million mixed operations (mixed.py) twice, to find leaks in the daemon.
 
-The first million warms up, and growth in the second is a leak. Groups of three numbers are taken before, after the first
-and after the second million.
+The first million warms up, and growth in the second is a leak. In a group of three numbers, the first is from before the
+operations, and the others are from after each million.
 """
 import os
 import subprocess

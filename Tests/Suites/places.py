@@ -69,7 +69,7 @@ class Scratch:
         return path
 
     def plain(self, suite):
-        # As long as the path in a mount, because socket names must fit in 108 bytes.
+        # Has the same length as the path in a mount, because socket names must fit in 108 bytes.
         return Place("plain", self.folder(suite, "plain", "point", "Documents", "work"),
                      self.folder(suite, "plain", "outside"))
 

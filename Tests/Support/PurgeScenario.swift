@@ -57,7 +57,7 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
         case refused(Int64)
         /// Nothing is free, and other apps take a number of blocks.
         case taken(Int64)
-        /// A day begins, a day after the files' times were taken.
+        /// A new day begins, one day after the moment from which the files' times are counted.
         case day
         case reboot
     }
