@@ -27,16 +27,26 @@ final class ParkedReads: Sendable {
                 Server.of(request).streams.interrupt(data)
                 // Unmanaged: no reference is taken, since only the address is compared.
             }, Unmanaged.passUnretained(entry).toOpaque())
-        let isInterrupted = parked.withLock { parked in
-            if fuse_req_interrupted(request) != 0 { return true }
-            parked[ObjectIdentifier(reader), default: []].append(entry)
-            return false
-        }
-        if isInterrupted { return entry.pending.take()?.error(.interrupted) ?? () }
+        guard keep(entry, isFirst: false) else { return }
         reader.onData { [weak self, weak reader] in
             if let reader { self?.resume(reader) }
         }
         if reader.isReadable { resume(reader) }
+    }
+
+    /// Adds a read to the waiting reads of its reader, or answers it if it was interrupted before the interrupt callback could
+    /// find it. Returns whether the read waits.
+    private func keep(_ entry: Parked, isFirst: Bool) -> Bool {
+        let isKept = parked.withLock { parked in
+            if entry.pending.isInterrupted { return false }
+            let reader = ObjectIdentifier(entry.reader)
+            var waiting = parked[reader] ?? []
+            waiting.insert(entry, at: isFirst ? 0 : waiting.count)
+            parked[reader] = waiting
+            return true
+        }
+        if !isKept { entry.pending.take()?.error(.interrupted) }
+        return isKept
     }
 
     private func resume(_ reader: EventReader) {
@@ -55,7 +65,7 @@ final class ParkedReads: Sendable {
             } else {
                 // Another read took the event. Events that have come since then found no read to answer, so the loop checks once
                 // more.
-                parked.withLock { $0[ObjectIdentifier(reader), default: []].insert(entry, at: 0) }
+                _ = keep(entry, isFirst: true)
             }
         }
     }
@@ -64,10 +74,9 @@ final class ParkedReads: Sendable {
         let entry = parked.withLock { parked -> Parked? in
             for (reader, waiting) in parked {
                 // Unmanaged: no reference is taken, since only the address is compared.
-                guard let at = waiting.firstIndex(where: { Unmanaged.passUnretained($0).toOpaque() == data })
+                guard let entry = waiting.first(where: { Unmanaged.passUnretained($0).toOpaque() == data })
                 else { continue }
-                let entry = waiting[at]
-                parked[reader]?.remove(at: at)
+                parked[reader] = waiting.count == 1 ? nil : waiting.filter { $0 !== entry }
                 return entry
             }
             return nil

@@ -99,6 +99,9 @@ final class PendingReply: @unchecked Sendable {
 
     init(_ request: Request) { self.request = request }
 
+    /// Whether the kernel has asked to end the request early. Called only before `take`.
+    var isInterrupted: Bool { request.map { fuse_req_interrupted($0.raw) != 0 } ?? false }
+
     func take() -> Reply? {
         defer { request = nil }
         return request.map { Reply($0.raw) }
