@@ -71,13 +71,7 @@ extension Mounts {
             try withMount { mount in
                 let output = "\(mount.scratch)/events.out"
                 let reader = try Program.start(["sh", "-c", "exec cat \(mount.control("events")) > \(output)"])
-                try eventually("a reader") {
-                    try Files.names(in: "/proc/\(reader.pid)/fd").contains { descriptor in
-                        let target = try? FileManager.default.destinationOfSymbolicLink(
-                            atPath: "/proc/\(reader.pid)/fd/\(descriptor)")
-                        return target == mount.control("events")
-                    }
-                }
+                try eventually("a reader") { Files.open(in: "\(reader.pid)").contains(mount.control("events")) }
                 try mount.make("tmp/f", size: 4096)
                 try mount.write("tmp", to: "storage.reclaim")
                 try eventually("the event") { try StoreEvent.lines(Files.text(output)).contains { $0.path == "tmp/f" } }

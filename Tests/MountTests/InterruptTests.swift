@@ -101,11 +101,7 @@ extension Mounts {
         private func scanner(of mount: TestMount) throws -> pid_t? {
             let large = "\(mount.store)/container/Documents/many"
             return try Files.names(in: "/proc").compactMap { pid_t($0) }.first { pid in
-                let descriptors = (try? Files.names(in: "/proc/\(pid)/fd")) ?? []
-                return descriptors.contains { name in
-                    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/fd/\(name)"))?
-                        .hasSuffix(large) == true
-                }
+                Files.open(in: "\(pid)").contains { $0.hasSuffix(large) }
             }
         }
 

@@ -160,7 +160,9 @@ extension Mounts {
                     let daemon = try #require(
                         pids.first { Files.commandLine(of: "\($0)").hasSuffix(" \(store) \(root)") })
                     try Program.run("umount", root).succeeded()
-                    try eventually("the mark") { Self.open(by: daemon).contains("/memfd:purgefs-ending (deleted)") }
+                    try eventually("the mark") {
+                        Files.open(in: "\(daemon)").contains("/memfd:purgefs-ending (deleted)")
+                    }
                     return try Program.start([PurgefsBinary.path, "mount", store, root])
                 }
                 #expect(try next.wait(within: 60) == 0, "\(next.errors)")
@@ -173,12 +175,6 @@ extension Mounts {
             let result = Result { try body() }
             try Program.run("fsfreeze", "--unfreeze", disk).succeeded()
             return try result.get()
-        }
-
-        private static func open(by pid: pid_t) -> [String] {
-            let directory = "/proc/\(pid)/fd"
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-            return names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "\(directory)/\($0)") }
         }
 
         /// --force alone ends a mount that is also in use here and whose daemon does not react.

@@ -104,6 +104,14 @@ public enum Files {
     public static func commandLine(of pid: String) -> String {
         text("/proc/\(pid)/cmdline").split(separator: "\0").joined(separator: " ")
     }
+    /// Returns the paths of the files that a process has open. Skips descriptors that it closes meanwhile.
+    public static func open(in pid: String) -> [String] {
+        let descriptors = (try? names(in: "/proc/\(pid)/fd")) ?? []
+        return descriptors.compactMap { descriptor in
+            guard let target = try? System.readLink(at: AT_FDCWD, "/proc/\(pid)/fd/\(descriptor)") else { return nil }
+            return String(decoding: target.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+    }
     /// Writes a file outside of mounts, and replaces an existing one.
     public static func write(_ text: String, to path: String) throws(Errno) {
         let file = try OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC)

@@ -129,12 +129,8 @@ public final class TestMount: Sendable {
 
     /// Fails if the test has left descriptors open on its mount.
     private func checkNothingIsOpen() throws {
-        for name in try Files.names(in: "/proc/self/fd") {
-            var target = [CChar](repeating: 0, count: 4096)
-            let length = readlink("/proc/self/fd/\(name)", &target, target.count)
-            guard length > 0 else { continue }
-            let path = String(decoding: target[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            if path == root || path.hasPrefix(root + "/") { throw TestFailure("left open by the test: \(path)") }
+        for path in Files.open(in: "self") where path == root || path.hasPrefix(root + "/") {
+            throw TestFailure("left open by the test: \(path)")
         }
     }
 

@@ -160,9 +160,7 @@ extension FaultStage {
     /// Returns the open files in the store, except the journal and directories, of which the volume keeps some open.
     private static func descriptors(_ live: LiveVolume) -> Set<String> {
         var found: Set<String> = []
-        for name in (try? Files.names(in: "/proc/self/fd")) ?? [] {
-            guard let target = try? System.readLink(at: AT_FDCWD, "/proc/self/fd/\(name)") else { continue }
-            let path = String(decoding: target.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        for path in Files.open(in: "self") {
             guard path.hasPrefix(live.storePath + "/"), !path.contains("/journal.sqlite") else { continue }
             if let status = try? Files.status(path), status.st_mode & S_IFMT == S_IFDIR { continue }
             found.insert(path)
