@@ -55,7 +55,7 @@ extension Mounts {
 
         /// PURGEFS_TEST_SCALE=1 runs 20 shells at once.
         @Test func shellsAtOnceAndManyInARow() throws {
-            let (count, shells) = (Scale.of(4), max(8, Scale.of(20)))
+            let (count, shells) = (Scale.of(4), max(5, Scale.of(20)))
             let script = """
                 for each in $(seq \(shells)); do sh "$1/harness.sh" "$2/container.sh" & all="$all $!"; done
                 for each in $all; do wait $each || exit 1; done
