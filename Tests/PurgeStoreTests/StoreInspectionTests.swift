@@ -89,8 +89,8 @@ struct StoreInspectionTests {
         #expect(
             try problems(repairing: true).map(\.repair)
                 == [
-                    "The damaged file is now `device.json.damaged-1`. `containerID` was kept; `protection` and all other "
-                        + "settings have their defaults."
+                    "The damaged file is now `device.json.damaged-1`. `containerID` was kept; `total`, `protection` and all "
+                        + "other settings have their defaults."
                 ])
         #expect(try directory.read("s/device.json.damaged-1") == damaged)
         #expect(try problems() == [])
@@ -112,17 +112,17 @@ struct StoreInspectionTests {
             members:
                 #""protection":"complete","clock":12,"clockAdvances":"1763700000.000000005+12","unfinished":"delete""#,
             protection: .complete, clock: 12, hasHistory: true, unfinished: .delete,
-            done: "`containerID`, `protection`, `clock`, `clockAdvances` and `unfinished` were kept; all other "
-                + "settings have their defaults."),
+            done: "`containerID`, `protection`, `clock`, `clockAdvances` and `unfinished` were kept; `total` and all "
+                + "other settings have their defaults."),
         Remains(
             members: #""protection":"x","clock":12,"clockAdvances":"1763700000.000000005+13","unfinished":"lunch""#,
             clock: 12,
-            done: "`containerID` and `clock` were kept; `protection`, `clockAdvances`, `unfinished` and all other "
-                + "settings have their defaults."),
+            done: "`containerID` and `clock` were kept; `total`, `protection`, `clockAdvances`, `unfinished` and all "
+                + "other settings have their defaults."),
         Remains(
             members: #""protection":"none","clock":-1,"clockAdvances":"1763700000.000000005+12""#, protection: .none,
-            done: "`containerID` and `protection` were kept; `clock`, `clockAdvances` and all other settings have "
-                + "their defaults."),
+            done: "`containerID` and `protection` were kept; `total`, `clock`, `clockAdvances` and all other settings "
+                + "have their defaults."),
     ]) func keepsWhatFilesDependOn(remains: Remains) throws {
         let members = "\"version\":1,\"containerID\":\"\(DeviceSettingsTests.id)\",\"total\":-1,\(remains.members)"
         try directory.write("{\(members)}", to: "s/device.json")
@@ -133,6 +133,20 @@ struct StoreInspectionTests {
         (expected.protection, expected.clock) = (remains.protection, remains.clock)
         (expected.history, expected.unfinished) = (settings.history, remains.unfinished)
         #expect(settings == expected && settings.history.isEmpty != remains.hasHistory)
+    }
+
+    /// The next mount purges caches that do not fit into the device, and drops events that do not fit into the journal.
+    @Test func keepsTheSizesOfDeviceAndJournal() throws {
+        let members = "\"version\":1,\"containerID\":\"\(DeviceSettingsTests.id)\",\"protection\":\"none\""
+        try directory.write(
+            "{\(members),\"total\":1099511627776,\"journalSize\":1073741824,\"boots\":-1}", to: "s/device.json")
+        let done = "`containerID`, `total`, `journalSize` and `protection` were kept; all other settings have their "
+            + "defaults."
+        #expect(
+            try problems(repairing: true).map(\.repair)
+                == ["The damaged file is now `device.json.damaged-1`. \(done)"])
+        let settings = try Store.open(directory["s"], creating: false).loadSettings()
+        #expect(settings.total.bytes == 1_099_511_627_776 && settings.journal.size.bytes == 1_073_741_824)
     }
 
     @Test func keepsNothingOfWhatIsNoJSON() throws {

@@ -10,6 +10,9 @@ struct SettingsSalvage {
     init(_ content: [UInt8]) {
         // An app may have stored paths that contain it.
         keep("containerID", of: content) { $0.containerID = $1 }
+        // A smaller device would purge caches, and a smaller journal would drop events.
+        keep("total", of: content) { $0.total = $1 }
+        keep("journalSize", of: content, isOptional: true) { $0.journal.size = $1 }
         // The class of files without one of their own.
         keep("protection", of: content) { $0.protection = $1 }
         keep("clock", of: content, isOptional: true) { $0.clock = $1 }
