@@ -114,6 +114,33 @@ struct EmptiedFolderTests {
         }
     }
 
+    /// While ageing waits for an old folder, a new one takes its name.
+    @Test func aNewFolderUnderAnOldNameStays() throws {
+        try withVolume { live in
+            for folder in ["tmp/d", "Documents/new"] { try live.makeDirectory(folder) }
+            try Files.setModificationTime(live.stored("tmp/d"), secondsAgo: 30 * 86_400)
+            let volume = live.volume
+            let isDone = Gate()
+            let seen = isDone.generation
+            var ageing: WorkThread?
+            let start = {
+                ageing = try? WorkThread(name: "ageing") {
+                    defer { isDone.advance() }
+                    let folder = EmptiedFolder(core: volume.core, work: .ageing(volume.clock.now), pid: LiveVolume.tid)
+                    _ = volume.purgedNames.awaitingAnnouncements { debt in folder.empty(&debt) }
+                }
+                // The exchange holds both folders, so ageing waits for it.
+                _ = isDone.wait(while: seen, milliseconds: 200)
+            }
+            let outcome = SystemCallFaults.running(start, before: .renameat2) {
+                try live.rename("tmp/d", "Documents/new", flags: System.renameExchange)
+            }
+            try outcome.result.get()
+            try #require(ageing).join()
+            #expect(live.exists("tmp/d") && live.exists("Documents/new"))
+        }
+    }
+
     @Test func aNameElsewhereStays() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 2)

@@ -81,11 +81,9 @@ struct EmptiedFolder: VolumeFamily {
             state[node].purgeFacts, lastUse: max(state[node].lastUse, state[node].creation), at: now)
     }
 
-    /// Whether a folder has not changed lately and so may be removed. Called without the lock.
-    private func isOld(_ dentry: Dentry) -> Bool {
-        guard case .ageing(let now) = work, let folder = read({ $0.node(at: dentry) }), folder.isDirectory else {
-            return true
-        }
+    /// Whether a folder has not changed lately and so may be removed; true for files. Called without the lock.
+    private func isOld(_ folder: Node) -> Bool {
+        guard case .ageing(let now) = work, folder.isDirectory else { return true }
         do throws(Errno) {
             let changed = FileTime(try lookups.attributes(of: folder).status.st_mtim)
             return PurgeRule.isOver(folderChanged: read { $0.device.fileClock.time(shownAs: changed) }, at: now)
@@ -104,7 +102,14 @@ struct EmptiedFolder: VolumeFamily {
 
     /// Removes an entry. Returns nil if it stays, or is gone already.
     private func remove(_ dentry: Dentry) -> (removal: Removal, freed: ByteCount)? {
-        guard isOld(dentry), let (node, path) = begin(dentry) else { return nil }
+        guard let found = read({ $0.node(at: dentry) }), isOld(found), let (node, path) = begin(dentry) else {
+            return nil
+        }
+        // Another folder may have taken the name meanwhile.
+        guard node === found || isOld(node) else {
+            access.unhold(node)
+            return nil
+        }
         do throws(Errno) {
             let directory = try access.directoryDescriptor(dentry.directory)
             let left = access.remains(of: node, dentry.name, in: directory)
