@@ -57,6 +57,7 @@ class GuardedRuleTests(unittest.TestCase):
         self.assertEqual(self.lines("change { state in\n    node.flags = []\n}"), [1])
         self.assertEqual(self.lines("try change { (state) throws(Errno) -> Int? in node.blocks }"), [1])
         self.assertEqual(self.lines("inSlices(nodes) { node, _ in node.lookups }"), [1])
+        self.assertEqual(self.lines("moving {\n    f()\n} then: { _ in node.blocks }"), [3])
 
     def test_a_closure_that_uses_it_is_not(self):
         self.assertEqual(self.lines("let n = read { $0[node].blocks }"), [])
@@ -74,6 +75,10 @@ class GuardedRuleTests(unittest.TestCase):
         self.assertEqual(self.lines("let all: [ObjectIdentifier: NodeState] = [:]"), [1])
         self.assertEqual(self.lines("extension NodeState {}\nfunc f(_ node: borrowing NodeState)"), [])
         self.assertEqual(self.lines("subscript(node: Node) -> NodeState { get { NodeState(node) } }"), [])
+
+    def test_a_second_tree_is_found(self):
+        self.assertEqual(self.lines("let blocks = Tree(device: device)[node].blocks"), [1])
+        self.assertEqual(self.lines("tree = Tree(device: device)", "Sources/PurgeVolume/VolumeState.swift"), [])
 
     def test_testable_is_for_tests(self):
         self.assertEqual(self.lines("@testable import PurgeTree", "Sources/PurgeFUSE/x.swift"), [1])

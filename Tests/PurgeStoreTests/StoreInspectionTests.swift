@@ -140,8 +140,8 @@ struct StoreInspectionTests {
         let members = "\"version\":1,\"containerID\":\"\(DeviceSettingsTests.id)\",\"protection\":\"none\""
         try directory.write(
             "{\(members),\"total\":1099511627776,\"journalSize\":1073741824,\"boots\":-1}", to: "s/device.json")
-        let done = "`containerID`, `total`, `journalSize` and `protection` were kept; all other settings have their "
-            + "defaults."
+        let done =
+            "`containerID`, `total`, `journalSize` and `protection` were kept; all other settings have their defaults."
         #expect(
             try problems(repairing: true).map(\.repair)
                 == ["The damaged file is now `device.json.damaged-1`. \(done)"])
