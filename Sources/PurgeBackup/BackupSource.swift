@@ -153,7 +153,7 @@ extension BackupSource {
     }
 }
 
-/// An open entry. If it was opened up, it gets back its mode when this is destroyed.
+/// An open entry. If the entry's mode was changed to open it, deinit restores the mode.
 final class OpenedEntry {
     let descriptor: FileDescriptor
     private let mode: mode_t?

@@ -40,8 +40,8 @@ final class EntryReader {
     /// Whether a hard-linked file is in the backup under one of its names.
     func has(_ file: FileIdentity) -> Bool { linked[file] != nil }
 
-    /// How often a small file is read again because it changed while it was being read. Programs write most files in much less
-    /// time than this takes.
+    /// The number of attempts to read a small file that changes while it is being read. Programs write most files in much less
+    /// time than all attempts take.
     private static let attempts = 100
 
     private func readFile(_ entry: WalkedEntry, into sink: some EntrySink) throws(StoreError) -> ManifestEntry? {

@@ -104,7 +104,7 @@ final class UnfinishedDirectory {
         } catch { throw .ofBackup("\(kind.what) cannot be made", path: given, error) }
     }
 
-    /// Whether it is the working directory of this process, and so probably of the calling shell.
+    /// Returns whether a directory is the working directory of this process, and so probably of the calling shell.
     private static func isCurrent(_ status: FileStatus) -> Bool {
         do throws(Errno) {
             return FileIdentity(try System.status(at: AT_FDCWD, ".")) == FileIdentity(status)

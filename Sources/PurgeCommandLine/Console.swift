@@ -47,7 +47,7 @@ package final class Console {
 
     /// Prints a message for the user on standard error.
     package func warn(_ message: String) { emitMessage("purgefs: \(message)\n") }
-    /// Prints lines without the prefix of a message: the usage after an invalid command line.
+    /// Prints lines on standard error without the prefix `purgefs: `, such as the usage after an invalid command line.
     package func note(_ text: String) { emitMessage(text + "\n") }
 
     private static func write(_ text: String, _ fd: Int32) throws(Errno) {

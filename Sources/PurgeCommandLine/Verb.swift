@@ -22,7 +22,7 @@ package struct Verb: Sendable {
     package var endsAtFirstOperand = false
     /// Whether its operands may be paths that are not UTF-8, because the verb works on their bytes.
     package var takesAnyBytes = false
-    /// Further sections of the help: a title, and lines of a name and its meaning.
+    /// Further sections of the help. Each has a title, and lines that pair a name with its meaning.
     package var sections: [HelpSection] = []
     package let exitStatus: [HelpSection.Line]
     /// Examples of its use. A test runs them with a container at ./app of the store ./app.store.

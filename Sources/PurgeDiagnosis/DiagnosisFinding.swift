@@ -44,7 +44,7 @@ package struct DiagnosisFinding: Hashable, Codable, Sendable {
         self.advice = advice ?? rule.advice
     }
 
-    /// Creates a finding from a finding of a backup audit.
+    /// Converts a finding of a backup audit, with advice that fits the kind of content.
     init(_ finding: BackupFinding) {
         let rule = DiagnosisRule(finding.rule)
         self.init(rule, path: finding.path, bytes: finding.bytes, files: finding.files)

@@ -33,7 +33,7 @@ struct Reply: ~Copyable {
         discard self
         return code == 0
     }
-    /// Answers that the name does not exist, which the kernel may cache.
+    /// Answers that the name does not exist. With `mayBeCached`, the kernel may cache the answer.
     consuming func absent(mayBeCached: Bool) {
         if mayBeCached {
             var parameters = fuse_entry_param()

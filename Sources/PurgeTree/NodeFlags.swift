@@ -15,8 +15,8 @@ public struct NodeFlags: OptionSet, Sendable {
     public static var useUnsaved: NodeFlags { NodeFlags(rawValue: 8) }
     /// The entry itself has isExcludedFromBackup.
     public static var ownExclusion: NodeFlags { NodeFlags(rawValue: 16) }
-    /// On a file: it is reclaimable, in `tmp`, and had not been used for `PurgeRule.temporaryAge` at the time that the tree was
-    /// last told.
+    /// On a file: it is reclaimable, in `tmp`, and had been unused for `PurgeRule.temporaryAge` at the time that `Tree.advance`
+    /// last received.
     public static var aged: NodeFlags { NodeFlags(rawValue: 32) }
     /// On a directory: its files are purged in a group. Files use the same bit for `aged`.
     public static var grouped: NodeFlags { NodeFlags(rawValue: 32) }

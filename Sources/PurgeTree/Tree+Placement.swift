@@ -74,8 +74,8 @@ extension Node {
     var standingByNames: Standing {
         let excludesItself = flags.contains(.ownExclusion)
         if let names = part?.names {
-            // A hard-linked file has its most durable tier and only its own mark. Unless excluded itself, it is excluded only
-            // if every name is. It is not purged, so it leaves no tombstone.
+            // A hard-linked file has the most durable tier of its names, and no mark but its own. Unless excluded itself, it
+            // is excluded only if every name is. It is not purged, so it leaves no tombstone.
             return Standing(
                 place: Place(names.tier), mark: ownMark.mark, isExcluded: excludesItself || names.isExcluded)
         }

@@ -4,8 +4,8 @@ import PurgeModel
 ///
 /// The victims of one rank in a directory form a heap (`VictimList`), in which names decide between files of equal use and
 /// size. For each rank, the first victims of the directories form a heap (`VictimFolders`), in which paths decide. So
-/// choosing a victim costs the same however many there are and however many are equal. Renaming a directory changes nothing
-/// within a list; the order of directories is determined again when the next victim is needed.
+/// choosing a victim takes logarithmic time, even if many victims are equal. Renaming a directory changes nothing within a
+/// list; the order of directories is determined again when the next victim is needed.
 ///
 /// Files of a group have heaps of their own, in a unit (`VictimUnit`). For each rank, the units form a heap beside the heap
 /// of directories.

@@ -100,8 +100,8 @@ struct NameHistory {
         return other.event.seq != ending.event.seq || !otherPlace.isPath(place)
     }
 
-    /// Returns the latest ending at a path that was not the present file's own: that file may have been moved away and back. With
-    /// `acrossSaves`, an atomic save continues the life of the file that it replaces.
+    /// Returns the latest ending at a path. Endings of the present file, which may have been moved away and back, do not count.
+    /// With `acrossSaves`, an atomic save continues the life of the file that it replaces.
     func beginning(of path: String, acrossSaves: Bool = false) throws(CommandFailure) -> NameEnding? {
         var before = Int64.max
         for _ in 0..<Self.lives(of: path) {
@@ -155,8 +155,8 @@ struct NameHistory {
         return since > moved
     }
 
-    /// Returns the moves that brought a file to a path before a moment, newest first. `made` is a time at which the file already
-    /// existed, if known: an earlier move of a folder did not move the file and ends the search.
+    /// Returns the moves that brought a file to a path before a moment, newest first. `made` is the earliest time at which the
+    /// file is known to have existed, if any. A folder move before `made` ends the search: the file was not in the folder yet.
     func origins(of path: String, before: Int64 = .max, made: String? = nil) throws(CommandFailure) -> [NameMove] {
         var (place, before, moves) = (path, before, [NameMove]())
         while moves.count < 8, let move = try arrival(at: place, before: before) {

@@ -55,8 +55,8 @@ struct PresentFile: Encodable {
     var turn: Turn?
     var refusal: Refusal?
 
-    /// Returns true if the file was written clearly after a refused write. A tolerance of one second excludes writes by which
-    /// the refused program cleans up.
+    /// Returns true if the file was written clearly after a refused write. A tolerance of one second excludes the cleanup
+    /// writes of the refused program.
     func isWritten(after refusal: Event) -> Bool {
         guard size != .zero, let written, let time = refusal.realTime,
             let end = Instant(iso8601: time)?.advanced(by: TimeSpan(seconds: 1)), let last = Instant(iso8601: written)

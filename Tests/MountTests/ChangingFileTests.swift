@@ -24,7 +24,7 @@ extension Mounts {
             }
         }
 
-        /// With no free block, each write needs the one file that other threads are changing, and waits for it.
+        /// With no free block, each write must purge the one file that other threads are changing, and waits for it.
         @Test func whoIsShortBecauseOfItWaits() throws {
             try withMount { mount in
                 try mount.turnThresholdsOff()

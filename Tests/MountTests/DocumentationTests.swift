@@ -86,7 +86,7 @@ extension Mounts {
             try shell.run(bash(script)).succeeded()
         }
 
-        /// A failing command ends the script.
+        /// Returns the command line of a script that ends at the first command that fails.
         private static func bash(_ lines: [String]) -> [String] {
             ["bash", "-e", "-o", "pipefail", "-c", lines.joined(separator: "\n")]
         }

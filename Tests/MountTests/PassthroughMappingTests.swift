@@ -22,7 +22,7 @@ private struct MappedFile {
         }
 
         /// Returns all ways on ext4. On other file systems, returns two that differ in the first descriptor and in whether the
-        /// descriptors are closed, or all ways from PURGEFS_TEST_SCALE=6 on.
+        /// descriptors are closed, or all ways if PURGEFS_TEST_SCALE is at least 6.
         static func some(on backing: Backing) -> [Way] {
             guard backing != .ext4 else { return all }
             // Five and twelve are coprime, so each way comes once.

@@ -127,7 +127,7 @@ import Testing
         #expect(device == before)
     }
 
-    /// The machine's clock was set back, or the file was edited.
+    /// The machine's clock was set back, or device.json was edited.
     @Test func lockingNeverTakesLonger() {
         var device = Self.device(.locking)
         for moment in [Instant(nanoseconds: .max), Self.after(86400)] {

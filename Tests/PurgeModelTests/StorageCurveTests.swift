@@ -48,7 +48,7 @@ struct StorageCurveTests {
         #expect(curve.take().isEmpty)
     }
 
-    /// The change moves a file to another tier.
+    /// A move of bytes to another tier adds a point, although the total use stays the same.
     @Test func tiersHavePoints() {
         var (curve, device) = (StorageCurve(), Self.device())
         Self.charge(3, .temporary, &device)

@@ -104,7 +104,7 @@ struct TreeUseTests {
         #expect(fixture.tree.references.nodes == 0)
     }
 
-    /// Each container has a ledger of its own.
+    /// A tree holds at most 256 containers, each with a ledger.
     @Test func containersAreLimited() throws {
         var fixture = TreeFixture()
         for number in 1..<256 as Range<UInt64> {

@@ -91,7 +91,7 @@ struct RefusedPagesTests {
         }
     }
 
-    /// Pages that were changed before the lock reach the store, although other pages of the file have data of refused writes.
+    /// Pages changed before the device was locked reach the store, even if other pages of the file hold data of refused writes.
     @Test func onlyPagesOfRefusedWritesAreLost() throws {
         let page = Int(getpagesize())
         try withFile { live, kernel, handle in

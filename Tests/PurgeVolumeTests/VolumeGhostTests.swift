@@ -142,7 +142,7 @@ struct VolumeGhostTests {
         }
     }
 
-    /// Without an announcer (pid 0), a caller without a pid (0) is not mistaken for it.
+    /// While there is no announcer (pid 0), a caller whose pid is unknown (0) is not mistaken for the announcer.
     @Test func nobodyIsNotTheAnnouncer() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 1)

@@ -116,7 +116,7 @@ struct VolumeNameTests {
         }
     }
 
-    /// The volume has more directories than it keeps descriptors, and reaches each, however deep it is.
+    /// A deep tree can be moved, and the file at its bottom is counted and purged at the new place.
     @Test func deepTrees() throws {
         try withVolume { live in
             var path = "Documents"

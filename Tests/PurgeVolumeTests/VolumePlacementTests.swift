@@ -190,7 +190,7 @@ struct VolumePlacementTests {
         }
     }
 
-    /// Other calls come between the steps of a rename. Afterwards the numbers match a scan, as the next mount makes it.
+    /// Other calls come between the steps of a rename. Afterwards the numbers match the scan of the next mount.
     @Test func callsBetweenTheStepsOfARename() throws {
         let calls = Mutex<[@Sendable () -> Void]>([])
         try withVolume(port: FakeKernel(on: .slowWork) { calls.withLock { $0.popLast() }?() }) { live in

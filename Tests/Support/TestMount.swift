@@ -75,7 +75,7 @@ public final class TestMount: Sendable {
         guard MountTable.entry(at: root) == nil else { throw TestFailure("\(root) is still a mount") }
     }
 
-    /// Waits for the daemon, in tests that have removed the mount of a daemon that ends by itself.
+    /// Waits for a daemon to end, like `awaitEnd`, but checks nothing: the next mount may exist already.
     public func awaitDaemonEnd(_ daemon: ChildProcess) throws {
         try daemon.wait(within: 60)
         forgetDaemon()

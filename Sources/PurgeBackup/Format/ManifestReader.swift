@@ -59,7 +59,7 @@ final class ManifestReader {
 
     private static func item(_ line: String) -> String { line.hasSuffix(",") ? String(line.dropLast()) : line }
 
-    /// Compares the checksum in the last line, and returns the line before it.
+    /// Verifies the checksum in the last line, and returns the line before it.
     private static func checkedTail(of file: FileDescriptor, _ path: String) throws(StoreError) -> String {
         var lines = LineReader(file, path: path)
         var checksum = Checksum()

@@ -70,7 +70,7 @@ struct LiveWatch {
         }
     }
 
-    /// Has the kernel stop this process, as SIGTSTP stops any other, unless nobody could continue it.
+    /// Stops this process by SIGTSTP, which the kernel ignores if no shell could continue the process.
     private func stop(_ screen: inout TerminalScreen) throws(CommandFailure) {
         try screen.leave()
         do throws(Errno) {

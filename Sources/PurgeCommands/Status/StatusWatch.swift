@@ -44,8 +44,8 @@ struct StatusWatch {
         }
     }
 
-    /// Waits for the next status. Returns the signal that ends the watch, or nil. Signals are blocked only here, so that they
-    /// also end a watch whose daemon does not answer.
+    /// Waits until the next status is due. Returns the signal that ends the watch, or nil. Signals are blocked only here, so
+    /// that they also end a watch whose daemon does not answer.
     private func pause() throws(CommandFailure) -> Int32? {
         do throws(Errno) {
             let mask = try System.block(Self.ends)

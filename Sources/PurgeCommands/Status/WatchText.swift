@@ -16,7 +16,7 @@ struct WatchText {
     /// How many events any terminal may show.
     static let mostEvents = 50
 
-    /// One line. The line with the lowest number is the last to be left out.
+    /// One line. The lines with the highest `need` are dropped first.
     private struct Line {
         var text: String
         var need: Int

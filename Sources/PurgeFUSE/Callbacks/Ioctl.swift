@@ -5,7 +5,7 @@ import PurgeSystem
 import PurgeTree
 import PurgeVolume
 
-// IOCTL: the two commands of APFS about purgeable files (docs/XATTRS.md, The ioctl).
+// IOCTL: the two APFS commands for purgeable files (docs/XATTRS.md, The ioctl).
 extension fuse_lowlevel_ops {
     static func addIoctl(_ operations: inout fuse_lowlevel_ops) {
         operations.ioctl = { request, node, number, _, info, _, input, inputSize, _ in

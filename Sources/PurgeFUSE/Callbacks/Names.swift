@@ -54,7 +54,7 @@ extension Server {
         return try volume.lookup(request.name(name), in: parent, caller: request.caller)
     }
 
-    /// Finds a file by the page waiter's name, which exists only while the file is being opened.
+    /// Finds a file by the name that the page waiter gave it. The name exists only while the page waiter opens the file.
     private func openFile(named name: CName) throws(Errno) -> Entry {
         guard let file = kernel.pages.file(named: name) else { throw .noEntry }
         do throws(Errno) { return try volume.entry(of: file) } catch { throw .noEntry }

@@ -176,7 +176,7 @@ final class Worker {
     /// Hands over the lead before slow code; does nothing on threads that do not serve requests.
     static func willBeSlow() {
         guard let pointer = current.pointer else { return }
-        // Unmanaged: the thread keeps its worker until it has taken the pointer away.
+        // Unmanaged: `work` keeps the worker until it has cleared the pointer.
         Unmanaged<Worker>.fromOpaque(pointer).takeUnretainedValue().handOver()
     }
 

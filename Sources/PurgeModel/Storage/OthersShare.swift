@@ -11,7 +11,7 @@ public struct OthersShare: Hashable, Sendable {
         (self.percent, self.leftToFiles) = (percent, leftToFiles)
     }
 
-    /// Parses a whole number with or without `%`; returns nil for anything else.
+    /// Parses a whole number up to `most`, with or without `%`; returns nil for anything else.
     public static func percent(text: some StringProtocol) -> Int? {
         let digits = text.last == "%" ? text.dropLast() : text[...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),

@@ -31,7 +31,7 @@ public struct SetTimes: Hashable, Sendable {
         entries.first { $0.stamp == stamp && $0.kind == kind }?.clock
     }
 
-    /// Records that an app sets this stamp at this advance of the clock; with nil, that the stamp alone expresses the time.
+    /// Records the clock's advance when an app sets this stamp. With nil, the stamp alone expresses the time and gets no entry.
     public mutating func set(_ stamp: FileTime, _ kind: Kind, clock: Int64?) {
         entries.removeAll { $0.kind == kind && $0.stamp == stamp }
         guard let clock else { return }

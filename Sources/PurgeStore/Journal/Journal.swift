@@ -258,7 +258,7 @@ public final class Journal: Sendable {
         error.error(path: place.pathOf(JournalSchema.fileName), store: place.path)
     }
 
-    /// Returns whether the journal can be used again.
+    /// Recovers from an error, if need be by keeping the journal aside. Returns whether a journal can be used again.
     private func recovers(from error: DatabaseError) throws(StoreError) -> Bool {
         guard replacesDamaged else { return false }
         if isReplacedAfterLoss() { return true }

@@ -158,7 +158,7 @@ struct JournalRoom {
 }
 
 extension Event {
-    /// An upper estimate of the event's room, with its index entries. A long text has pages of its own.
+    /// An upper bound on the space that the event takes, including its index entries. A long text has pages of its own.
     fileprivate var bytesNeeded: Int64 {
         let texts = textBytes
         return 256 + 2 * texts + (texts > 1000 ? 4 * 4096 : 0)

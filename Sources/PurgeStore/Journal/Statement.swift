@@ -46,7 +46,7 @@ extension Statement {
 
     func bind(_ text: String?, _ parameter: Int32) throws(DatabaseError) {
         guard var text else { return try check(sqlite3_bind_null(handle, parameter)) }
-        // -1 is SQLITE_TRANSIENT, a cast that the importer leaves out: SQLite copies the text.
+        // SQLITE_TRANSIENT, which makes SQLite copy the text. Swift does not import the macro, because it casts -1.
         let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         let code = text.withUTF8 { bytes in
             // An empty text may have no address, which SQLite would take for NULL.

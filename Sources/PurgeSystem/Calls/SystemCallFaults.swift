@@ -69,7 +69,7 @@ final class SystemCallWatch {
         self.action = action
     }
 
-    /// Watches the calls of `body`. Replaces an outer watch meanwhile.
+    /// Watches the calls of `body`. Until `body` returns, an outer watch is suspended.
     func during<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
         let outer = shim_call_watch()
         // Unmanaged: no reference is taken, since the caller holds one until the pointer has been put back.

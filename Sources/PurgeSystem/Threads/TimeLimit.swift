@@ -8,7 +8,7 @@ public enum TimeLimit {
     }
 
     /// Runs `work` on its own thread and returns the result, or nil if that takes longer than `milliseconds`; the thread then
-    /// continues alone. Each time the limit passes, this waits on as long as `isWorking` returns true.
+    /// continues alone. Each time the limit passes, the wait starts again if `isWorking` returns true.
     public static func run<Value: Sendable>(
         milliseconds: Int64, while isWorking: () -> Bool = { false }, _ work: @escaping @Sendable () -> Value
     ) throws(Errno) -> Value? {

@@ -13,7 +13,7 @@ public struct Announcement: Sendable {
     /// told in time (`isLate`).
     public let answer: (@Sendable (_ isLate: Bool) -> Void)?
 
-    /// Calls `told` and the answer, once the kernel has been told.
+    /// Calls `told`, then `answer`. The caller has told the kernel about all of the names.
     public func finish() {
         told()
         answer?(false)

@@ -12,7 +12,7 @@ struct Selection {
     var namesRefused = true
 }
 
-/// Purges by command: planning them and carrying them out.
+/// Plans and carries out the purges that a command requests.
 struct PurgeSelections: VolumeFamily {
     let core: VolumeCore
 

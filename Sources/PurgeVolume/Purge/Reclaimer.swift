@@ -84,7 +84,7 @@ struct Reclaimer: VolumeFamily {
     /// are gone. If programs keep writing, there may be no single moment at which no policy has anything to take.
     func awaitPolicies() { awaitEnd { !$0.tree.policies.isAwaited } }
 
-    /// Waits for a moment at which nothing more has to be chosen, and then for the files that had been chosen by then.
+    /// Waits until nothing more has to be chosen, and then until the files chosen so far are purged and announced.
     private func awaitEnd(_ isChosen: (borrowing VolumeState) -> Bool) {
         guard core.reclaimerRuns.load(ordering: .sequentiallyConsistent) else { return }
         while let seen = core.purges.generation(unless: { isEnding }) {
