@@ -10,6 +10,13 @@ public enum StoredClock {
         return try DeviceFile(place: place).read()?.clock ?? 0
     }
 
+    /// Returns the device's current time, or the real time if device.json cannot be read.
+    static func now(in place: StoreDirectory) -> Instant {
+        do throws(StoreError) {
+            return now(secondsAhead: try DeviceFile(place: place).read()?.clock ?? 0)
+        } catch { return now(secondsAhead: 0) }
+    }
+
     /// Returns the current time of a device whose clock is ahead by `secondsAhead`.
     public static func now(secondsAhead: Int64) -> Instant {
         Instant(nanoseconds: System.now()).advanced(by: TimeSpan(seconds: secondsAhead))

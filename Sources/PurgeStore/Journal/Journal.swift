@@ -305,14 +305,31 @@ public final class Journal: Sendable {
         try state.withLock { (state) throws(StoreError) in
             guard !state.isClosed, state.damages < Self.mostDamages else { return false }
             (state.database, state.reserve) = (nil, nil)
-            let last = max(state.lastSequence, JournalFiles(place).lastReadable())
+            let (written, isInUse) = (state.lastSequence, state.file != nil || state.openingFailure != nil)
+            let last = max(written, JournalFiles(place).lastReadable())
             let aside = try place.nameAside(for: JournalSchema.fileName)
             try place.keepJournal(as: aside)
             state.damages += 1
             (state.floor, state.lastSequence) = (last, last)
-            state.damage.append(JournalDamage(error, keptAs: aside, in: place))
+            var damage = JournalDamage(error, keptAs: aside, in: place)
+            // While the journal is in use, the numbers after the last one written may have been given to events.
+            let event = damage.event(numbered: isInUse ? written : last + 1, in: place)
+            if begins(with: event, &state) { damage.lack = nil }
+            state.damage.append(damage)
             return true
         }
+    }
+
+    /// Begins the new journal with an event about the events that it lacks, so that neither this event nor the floor is lost if
+    /// the mount fails. Returns false if that is not possible, for example on a full disk.
+    private func begins(with event: Event, _ state: inout State) -> Bool {
+        guard event.seq > 0, state.bounds.recordsEvents else { return false }
+        do throws(DatabaseError) {
+            let insertion = try database(&state).prepare(EventRow.insertion())
+            try EventRow.insert(event, with: insertion)
+            state.lastSequence = max(state.lastSequence, event.seq)
+            return true
+        } catch { return false }
     }
 
     var wasDamaged: Bool { state.withLock { $0.damages > 0 } }

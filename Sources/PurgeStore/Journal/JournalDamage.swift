@@ -1,9 +1,12 @@
+import PurgeModel
+import PurgeSystem
+
 /// The loss of a file beside the journal, or of a journal that was damaged or removed, and that a new one continues.
 public struct JournalDamage: Sendable {
     /// The message for the user.
     public let message: StoreError
-    /// The text for the new journal about the events that it lacks; nil if it is complete.
-    public let lack: String?
+    /// The text for the new journal about the events that it lacks; nil if it is complete, or already has that text.
+    public internal(set) var lack: String?
 
     init(_ error: DatabaseError, keptAs aside: String, in place: StoreDirectory) {
         message = StoreError(
@@ -27,5 +30,12 @@ public struct JournalDamage: Sendable {
             advice: "The journal there now is used, or a new one was started. It lacks the earlier events and last "
                 + "uses of files.")
         lack = "events of a journal that was removed or replaced"
+    }
+
+    /// Returns an event about what the new journal lacks, at the current time.
+    func event(numbered seq: Int64, in place: StoreDirectory) -> Event {
+        Event(
+            seq: seq, time: StoredClock.now(in: place).iso8601, type: .dropped, reason: lack,
+            realTime: Instant(nanoseconds: System.now()).iso8601)
     }
 }
