@@ -25,11 +25,21 @@ struct JournalSalvage {
     /// Returns the number of the newest readable event; 0 if there is none.
     static func lastSequence(in place: DatabasePlace) -> Int64 {
         guard let old = opened(place), isTable("events", in: old) else { return 0 }
+        // Half of the largest number leaves room for later events, however often a journal is replaced.
+        let largest = EventRow.largestLast / 2
         do {
-            // Half of the largest number leaves room for later events, however often a journal is replaced.
-            let largest = EventRow.largestLast / 2
             return max(0, try old.number("SELECT max(seq) FROM events WHERE seq <= \(largest)") ?? 0)
-        } catch { return 0 }
+        } catch { return lastBeforeDamage(in: old, upTo: largest) }
+    }
+
+    /// Returns the number of the last event before the first page that cannot be read; 0 if there is none.
+    private static func lastBeforeDamage(in old: Database, upTo largest: Int64) -> Int64 {
+        var last: Int64 = 0
+        do {
+            let rows = try old.prepare("SELECT seq FROM events WHERE seq BETWEEN 1 AND \(largest) ORDER BY seq")
+            while try rows.step(), let seq = rows.number(0), seq > last { last = seq }
+        } catch {}  // the rows after a bad page cannot be reached
+        return last
     }
 
     /// Opens the old journal; returns nil if nothing can be read.
