@@ -236,6 +236,19 @@ struct JournalDamageTests {
         #expect(try content("s/journal.sqlite.damaged-5").prefix(100) != content().prefix(100))
     }
 
+    /// After the name with the largest number, the next damaged journal gets a free one and replaces no file.
+    @Test func noFileIsReplaced() throws {
+        try directory.write("other", to: "s/journal.sqlite.damaged-\(Int.max - 1)")
+        var kept: [String: [UInt8]] = [:]
+        for number in [Int.max, 1, 2] {
+            try damage(.head)
+            kept["s/journal.sqlite.damaged-\(number)"] = try content()
+            try open().close()
+            for (name, before) in kept { #expect(try content(name) == before) }
+        }
+        #expect(try directory.read("s/journal.sqlite.damaged-\(Int.max - 1)") == "other")
+    }
+
     /// SQLite would replay the pages of another database into the journal.
     @Test func aLogOfAnotherDatabase() throws {
         let live = try Database(path: directory["s/journal.sqlite.foreign"], flags: 6)  // READWRITE, CREATE

@@ -32,12 +32,13 @@ extension StoreDirectory {
         "\(name).\(kind.rawValue)-\(try numberAside(for: name, kind))"
     }
 
-    /// Returns a number higher than all that earlier repairs have used.
+    /// Returns a number higher than all that earlier repairs have used, or the lowest free one if the largest is used.
     func numberAside(for name: String, _ kind: KeptAside) throws(StoreError) -> Int {
         let prefix = "\(name).\(kind.rawValue)-"
-        let used = try names().lazy.filter { $0.hasPrefix(prefix) }
-            .compactMap { Int($0.dropFirst(prefix.count).prefix { $0.isNumber }) }
-        return (used.filter { $0 < Int.max }.max() ?? 0) + 1
+        let found = try names().filter { $0.hasPrefix(prefix) }
+        let used = Set(found.compactMap { Int($0.dropFirst(prefix.count).prefix { $0.isNumber }) })
+        let next = (used.filter { $0 < Int.max }.max() ?? 0) + 1
+        return used.contains(next) ? (1...).first { !used.contains($0) } ?? next : next
     }
 
     /// Gives the file a second name, so that the first exists until it is replaced. A directory, or a file on a file system
