@@ -26,7 +26,7 @@ extension Volume {
     }
 
     /// Returns the damage found in the journal, once, for the code that mounts. The journal also records it.
-    public var unreportedDamage: [StoreError] { keeper.takeDamage() }
+    public var unreportedDamage: [StoreError] { keeper.takeDamage().map(\.message) }
 
     /// Ends the threads and writes pending state to disk, unless the store is to be discarded. Returns the error if something
     /// cannot be written and is lost.

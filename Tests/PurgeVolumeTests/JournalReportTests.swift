@@ -62,7 +62,7 @@ struct JournalReportTests {
             // Makes the connection read the page again.
             _ = try sql(path, "PRAGMA schema_version = 99")
             live.volume.close(try live.open("tmp/a"))
-            #expect(live.volume.end() == nil)
+            #expect(live.volume.end()?.what.hasPrefix("the journal was damaged:") == true)
             #expect(kernel.reports.map { $0.what.prefix(24) } == ["the journal was damaged:"])
             #expect(try JournalReader(storePath: path).events().map(\.type) == [.dropped])
         }

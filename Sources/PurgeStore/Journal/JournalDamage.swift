@@ -7,6 +7,8 @@ public struct JournalDamage: Sendable {
     public let message: StoreError
     /// The text for the new journal about the events that it lacks; nil if it is complete, or already has that text.
     public internal(set) var lack: String?
+    /// Whether the journal in use lacks earlier events.
+    public let losesEvents: Bool
 
     init(_ error: DatabaseError, keptAs aside: String, in place: StoreDirectory) {
         message = StoreError(
@@ -14,6 +16,7 @@ public struct JournalDamage: Sendable {
             advice: "The damaged journal is now `\(aside)`, and a new one was started. Only the damaged one has "
                 + "earlier events and last uses of files. Files and settings are not affected.")
         lack = "events of a damaged journal, which is now `\(aside)`"
+        losesEvents = true
     }
 
     init(ofLogKeptAs aside: String, in place: StoreDirectory) {
@@ -21,6 +24,7 @@ public struct JournalDamage: Sendable {
             "a write-ahead log of another database was beside the journal", path: place.pathOf(JournalSchema.logName),
             advice: "It is now `\(aside)`, and is not needed; the journal is used as it was.")
         lack = nil
+        losesEvents = false
     }
 
     /// The journal's file was renamed or removed.
@@ -30,6 +34,7 @@ public struct JournalDamage: Sendable {
             advice: "The journal there now is used, or a new one was started. It lacks the earlier events and last "
                 + "uses of files.")
         lack = "events of a journal that was removed or replaced"
+        losesEvents = true
     }
 
     /// Returns an event about what the new journal lacks, at the current time.

@@ -26,6 +26,8 @@ final class StoreKeeper: VolumeFamily {
     /// Whether a failure of the journal has been reported, and whether the journal has failed since events were last flushed.
     private let journalIsFailing = Atomic<Bool>(false)
     private let journalHasFailed = Atomic<Bool>(false)
+    /// The first loss of events that the journal held, found during the mount.
+    private let lostHistory = Mutex<StoreError?>(nil)
     let samples: SampleTaker
     /// The bounds that the journal was last kept within, and when to look for events that have become too old.
     private let bounded = Mutex<(bounds: JournalBounds, next: Int64)?>(nil)
@@ -122,7 +124,7 @@ final class StoreKeeper: VolumeFamily {
         if !unsaved.isEmpty {
             lost.append("the settings of this mount are not saved (\(unsaved.joined(separator: ", ")))")
         }
-        guard !lost.isEmpty else { return nil }
+        guard !lost.isEmpty else { return lostHistory.withLock { $0 } }
         let failure = saving.withLock { $0.failure?.what } ?? "it could not be written at the end"
         return StoreError(
             "the store is incomplete: \(lost.joined(separator: ", "))", path: store.path,
@@ -143,16 +145,18 @@ extension StoreKeeper {
 
     private func reportDamage() {
         let damage = takeDamage()
-        for message in damage { port.report(message) }
+        for each in damage {
+            port.report(each.message)
+            if each.losesEvents { lostHistory.withLock { $0 = $0 ?? each.message } }
+        }
         if !damage.isEmpty { events.flush() }
     }
 
-    /// Records the gaps that damage has left in the journal as events. Returns the messages about the damage.
-    func takeDamage() -> [StoreError] {
-        journal.takeDamage().map { damage in
-            if let lack = damage.lack { events.note(lack) }
-            return damage.message
-        }
+    /// Returns the damage to the journal found since the last call, and records as events the gaps that it has left.
+    func takeDamage() -> [JournalDamage] {
+        let damage = journal.takeDamage()
+        for lack in damage.compactMap(\.lack) { events.note(lack) }
+        return damage
     }
 
     /// Notes a gap if the last mount was killed, because that mount did not write the events of its last second.
