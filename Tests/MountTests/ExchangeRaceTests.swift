@@ -66,6 +66,24 @@ extension Mounts {
             }
         }
 
+        /// `run` holds to what its checks have seen. After them, it waits here for a reader of its events.
+        @Test(arguments: [
+            (":", "mkdir new"), ("mkdir target", "ln -s target new"), ("mkdir new", "mv new old; mkdir new"),
+        ])
+        func aRunKnowsTheStore(before: String, meanwhile: String) throws {
+            try Scratch.with("race") { scratch in
+                let script = """
+                    \(before); mkfifo events; $P run --quiet --store new --events events -- true & run=$!
+                    until grep -qsE 'wait_for_partner|fifo_open' /proc/$run/wchan; do kill -0 $run || exit 1; done
+                    \(meanwhile); cat events; wait $run
+                    """
+                let outcome = try PurgefsBinary.shell(script, in: scratch.path)
+                #expect(outcome.status == 125, "\(outcome)")
+                #expect(outcome.errors.contains("after the command had begun"), "\(outcome)")
+                #expect(try Files.names(in: "\(scratch.path)/new").isEmpty)
+            }
+        }
+
         /// Root prefers another place to a TMPDIR whose owner could exchange the temporary store.
         @Test(arguments: [true, false]) func temporaryDirectory(isOthers: Bool) throws {
             try Scratch.with("race") { scratch in

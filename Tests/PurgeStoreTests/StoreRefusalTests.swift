@@ -58,6 +58,19 @@ struct StoreRefusalTests {
         #expect(directory.names(in: "next") == [] && ExpectedStore("new") == .new)
     }
 
+    /// Only a path that leads nowhere lets the store be created; any other failure to look is reported.
+    @Test func findsTheKnown() throws {
+        #expect(try KnownDirectory.ofStore(directory.path)?.identity == KnownDirectory(path: directory.path).identity)
+        #expect(try KnownDirectory.ofStore(directory["missing"])?.identity == nil)
+        let outcome = SystemCallFaults(after: 0, of: .openat, code: EMFILE).during {
+            try storeError { _ = try KnownDirectory.ofStore(directory.path) }
+        }
+        #expect(try outcome.result.get().what == "the store cannot be opened: Too many open files")
+        try directory.write("", to: "file")
+        let error = try storeError { _ = try KnownDirectory.ofStore(directory["file"]) }
+        #expect(error.what == "is a file; a store is a directory")
+    }
+
     @Test func acceptsTheKnown() throws {
         try directory.makeDirectory("store")
         let known = try KnownDirectory(path: directory["store"])

@@ -1,13 +1,16 @@
 import Glibc
 import PurgeCommandLine
 import PurgeContainers
+import PurgeStore
 import PurgeSystem
 
 /// Checks before a mount. Each failure says what to do about it.
 enum MountChecks {
     private static let what = "cannot mount"
 
-    static func run(store: String, mountpoint: String, allowsOther: Bool) throws(CommandFailure) {
+    /// Returns the store's directory from before the checks, which apply to it; nil if there was none.
+    static func run(store: String, mountpoint: String, allowsOther: Bool) throws(CommandFailure) -> KnownDirectory? {
+        let known = find(store, what)
         try checkProcess()
         try checkMountpoint(mountpoint)
         let places = PlaceChecks(Surroundings(mounts: MountEntry.all()))
@@ -16,13 +19,15 @@ enum MountChecks {
         try places.check(mountpoint: mountpoint, of: store)
         try checkDevice()
         try checkRights(allowsOther: allowsOther)
+        return try known.get()
     }
 
     /// Runs the checks for `purgefs run`, which creates the mount point itself. `store` is the one that the user named, and `outputs`
-    /// are the files that the run writes while COMMAND runs.
+    /// are the files that the run writes while COMMAND runs. Returns the store's directory as `run` does.
     static func runForCommand(
         store: String?, outputs: [(path: String, what: String)], allowsOther: Bool
-    ) throws(CommandFailure) {
+    ) throws(CommandFailure) -> KnownDirectory? {
+        let known = store.map { find($0, "cannot open the store") }
         try checkProcess()
         if store != nil || !outputs.isEmpty {
             let places = PlaceChecks(Surroundings(mounts: MountEntry.all()))
@@ -31,6 +36,14 @@ enum MountChecks {
         }
         try checkDevice()
         try checkRights(allowsOther: allowsOther)
+        return try known?.get()
+    }
+
+    /// Finds the directory of a store. A failure is reported only after the checks, whose messages say more.
+    private static func find(_ store: String, _ what: String) -> Result<KnownDirectory?, CommandFailure> {
+        do throws(StoreError) { return .success(try KnownDirectory.ofStore(store)) } catch {
+            return .failure(CommandFailure(what, error))
+        }
     }
 
     private static func checkProcess() throws(CommandFailure) {

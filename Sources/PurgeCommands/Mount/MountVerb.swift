@@ -46,9 +46,7 @@ private enum MountVerb {
         }
         var known: KnownDirectory?
         try StoppedDaemonWatch.with(over: [mountpoint, store]) { () throws(CommandFailure) in
-            // Comes first, because the checks apply to this directory.
-            known = directory(store)
-            try MountChecks.run(store: store, mountpoint: mountpoint, allowsOther: request.allowsOther)
+            known = try MountChecks.run(store: store, mountpoint: mountpoint, allowsOther: request.allowsOther)
         }
         if arguments.has(.foreground) {
             try withExtendedLifetime(known) { () throws(CommandFailure) in
@@ -57,11 +55,6 @@ private enum MountVerb {
             return ExitStatus.done
         }
         return try start(invocation, store: store, known, mountpoint: mountpoint)
-    }
-
-    /// Returns the store's directory; nil if there is none, so that the daemon creates it or reports why it cannot.
-    private static func directory(_ store: String) -> KnownDirectory? {
-        do throws(Errno) { return try KnownDirectory(path: store) } catch { return nil }
     }
 
     private static func start(

@@ -44,7 +44,7 @@ struct RunPreparation {
     /// that can hold it. With an origin, the store is new and begins as a copy of that. The first content of a new store is
     /// created with `protection` as the default class.
     static func make(
-        store named: String?, copyOf origin: CopyOrigin?, protection: FileProtection?, allowsOther: Bool
+        store named: NamedStore?, copyOf origin: CopyOrigin?, protection: FileProtection?, allowsOther: Bool
     ) throws(CommandFailure) -> RunPreparation {
         var refusals = Refusals()
         let surroundings = Surroundings(mounts: MountEntry.all())
@@ -70,7 +70,7 @@ struct RunPreparation {
                     }
                 }
                 return try RunPreparation(
-                    area, store: named ?? area.store, copied, protection, RunCleaning(directory, mounts: places))
+                    area, store: named, copied, protection, RunCleaning(directory, mounts: places))
             } catch {
                 copied?.withdraw()
                 try area.remove()
@@ -107,10 +107,10 @@ struct RunPreparation {
     /// Copies the origin. A temporary store that is incomplete is removed with the directory of the run. Returns the new
     /// store if it was named.
     private static func copy(
-        _ origin: CopyOrigin, to named: String?, _ area: RunArea
+        _ origin: CopyOrigin, to named: NamedStore?, _ area: RunArea
     ) throws(StoreError) -> NewStore? {
         let copy = StoreCopy(of: origin, ProgressLine.progress("copying", path: area.root))
-        if let named { return try copy.make(at: named, start: area.root) }
+        if let named { return try copy.make(at: named.path, start: area.root) }
         let store: Store
         do throws(StoreError) { store = try Store.open(area.store, creating: true, start: area.root) } catch {
             var failure = error
@@ -124,13 +124,15 @@ struct RunPreparation {
     /// Opens the store and creates the mount point. The store comes first, because the mount point's path contains the
     /// container's UUID.
     private init(
-        _ area: RunArea, store path: String, _ copied: NewStore?, _ protection: FileProtection?, _ cleaning: RunCleaning
+        _ area: RunArea, store named: NamedStore?, _ copied: NewStore?, _ protection: FileProtection?,
+        _ cleaning: RunCleaning
     ) throws(CommandFailure) {
+        let path = named?.path ?? area.store
         let container: String
         do throws(StoreError) {
             let store = try Store.open(
                 path, creating: true, start: area.root,
-                expected: copied.map { .directory($0.directory.identity) })
+                expected: copied.map { ExpectedStore.directory($0.directory.identity) } ?? named?.expected)
             do throws(StoreError) {
                 do throws(Errno) { directory = try KnownDirectory(store.directory) } catch {
                     throw .failed("the store cannot be examined", path: path, error)

@@ -29,13 +29,13 @@ struct RunSession {
 
     /// Prepares the run. `mask` is the result of `blockSignals`.
     init(
-        _ invocation: Invocation, _ plan: RunPlan, _ origin: CopyOrigin?, mask: SignalSet
+        _ invocation: Invocation, _ plan: RunPlan, _ origin: CopyOrigin?, store: NamedStore?, mask: SignalSet
     ) throws(CommandFailure) {
         self.invocation = invocation
         self.mask = mask
         console = invocation.console
         prepared = try RunPreparation.make(
-            store: invocation.arguments.text(.store), copyOf: origin,
+            store: store, copyOf: origin,
             protection: invocation.arguments.text(.protection).flatMap { FileProtection(text: $0) },
             allowsOther: invocation.arguments.allowsOther)
         self.plan = RunningPlan(plan, mountpoint: prepared.mountpoint)

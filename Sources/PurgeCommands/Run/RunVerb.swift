@@ -76,9 +76,10 @@ private enum RunVerb {
         let plan = try RunPlan(invocation.arguments.texts(.at))
         let origin = try origin(invocation.arguments)
         do throws(CommandFailure) {
-            try MountChecks.runForCommand(
+            let known = try MountChecks.runForCommand(
                 store: invocation.arguments.text(.store), outputs: outputs(invocation.arguments),
                 allowsOther: request.allowsOther)
+            let store = invocation.arguments.text(.store).map { NamedStore(path: $0, known: known) }
             let report = try RunReport(
                 invocation.arguments.text(.reportFile), store: invocation.arguments.text(.store))
             // The file may be a FIFO that has no reader yet; signals must still end a process that waits for one.
@@ -86,8 +87,10 @@ private enum RunVerb {
                 path: invocation.arguments.text(.eventsFile), demands: demands.demands)
             try demands.check(store: invocation.arguments.text(.store))
             let mask = try blockSignals(invocation)
-            return try RunSession(invocation, plan, origin, mask: mask)
-                .run(record: record, report: report, demands: demands)
+            return try withExtendedLifetime(known) { () throws(CommandFailure) in
+                try RunSession(invocation, plan, origin, store: store, mask: mask)
+                    .run(record: record, report: report, demands: demands)
+            }
         } catch {
             guard error.status == ExitStatus.failed else { throw error }
             if let signal = System.endSignal() { throw RunSession.interrupted(by: signal) }

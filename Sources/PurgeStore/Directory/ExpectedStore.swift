@@ -41,3 +41,12 @@ public enum ExpectedStore: Hashable, Sendable, LosslessStringConvertible {
         }
     }
 }
+
+extension KnownDirectory {
+    /// Finds the directory of a store; nil if the path leads nowhere, so that opening the store creates it.
+    public static func ofStore(_ path: String) throws(StoreError) -> KnownDirectory? {
+        do throws(Errno) { return try KnownDirectory(path: path) } catch .noEntry { return nil } catch {
+            throw StoreDirectory.refusal(path, error)
+        }
+    }
+}

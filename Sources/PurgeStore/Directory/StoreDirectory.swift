@@ -133,7 +133,7 @@ struct StoreDirectory: Sendable {
         } catch {}
     }
 
-    private static func refusal(_ path: String, _ error: Errno) -> StoreError {
+    static func refusal(_ path: String, _ error: Errno) -> StoreError {
         switch error {
         case .noEntry:
             return StoreError(
