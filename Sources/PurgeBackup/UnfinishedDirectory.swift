@@ -29,11 +29,13 @@ final class UnfinishedDirectory {
 
     /// An empty directory that existed before.
     struct Before: Sendable {
+        let identity: FileIdentity
         let owner: uid_t
         let group: gid_t
         let mode: mode_t
 
         init(_ status: FileStatus) {
+            identity = FileIdentity(status)
             (owner, group, mode) = (status.st_uid, status.st_gid, status.st_mode & 0o7777)
         }
     }
@@ -46,8 +48,9 @@ final class UnfinishedDirectory {
         var suffix: String
     }
 
-    /// Creates the workshop. `given` must not exist, or must be an empty directory that is not the current one.
-    init(for given: String, _ kind: Kind) throws(StoreError) {
+    /// Creates the workshop. `given` must not exist, or must be an empty directory that is not the current one. With
+    /// `expected`, any other place is refused.
+    init(for given: String, _ kind: Kind, expected: ExpectedStore? = nil) throws(StoreError) {
         do throws(Errno) {
             path = try System.resolvedOrParent(given)
             guard let name = path.pathNames.last else { throw .busy }
@@ -57,6 +60,7 @@ final class UnfinishedDirectory {
         } catch { throw .ofBackup("\(kind.what) cannot be made", path: given, error) }
         workName = ".\(name)\(kind.suffix)"
         before = try Self.checkPlace(name, in: parent, given, kind)
+        try expected?.check(before?.identity, at: given)
         let workshop = try Self.make(workName, in: parent, given, kind)
         self.workshop = workshop
         do throws(StoreError) {

@@ -66,14 +66,18 @@ extension Mounts {
             }
         }
 
-        /// `run` holds to what its checks have seen. After them, it waits here for a reader of its events.
+        /// `run` holds to what its checks have seen, for a copy too. After them, it waits here for a reader of its events.
         @Test(arguments: [
-            (":", "mkdir new"), ("mkdir target", "ln -s target new"), ("mkdir new", "mv new old; mkdir new"),
+            ("", ":", "mkdir new"), ("", "mkdir target", "ln -s target new"),
+            ("", "mkdir new", "mv new old; mkdir new"),
+            ("--seed seed", ":", "mkdir new"), ("--seed seed", "mkdir target", "ln -s target new"),
+            ("--seed seed", "mkdir new", "mv new old; mkdir new"),
         ])
-        func aRunKnowsTheStore(before: String, meanwhile: String) throws {
+        func aRunKnowsTheStore(origin: String, before: String, meanwhile: String) throws {
             try Scratch.with("race") { scratch in
                 let script = """
-                    \(before); mkfifo events; $P run --quiet --store new --events events -- true & run=$!
+                    \(before); mkdir seed; mkfifo events
+                    $P run --quiet --store new \(origin) --events events -- true & run=$!
                     until grep -qsE 'wait_for_partner|fifo_open' /proc/$run/wchan; do kill -0 $run || exit 1; done
                     \(meanwhile); cat events; wait $run
                     """

@@ -17,10 +17,12 @@ package struct StoreCopy {
 
     /// Creates the store at `path`, which must not exist, or must be an empty directory. Nothing appears there until the copy
     /// is complete. The store has the mark of `start`, and can be removed by that start as long as no other process has used
-    /// it.
-    package func make(at path: String, start: String) throws(StoreError) -> NewStore {
+    /// it. With `expected`, a copy at any other place is refused.
+    package func make(
+        at path: String, expected: ExpectedStore? = nil, start: String
+    ) throws(StoreError) -> NewStore {
         try check(below: try absolute(path, path.parentPath))
-        let unfinished = try UnfinishedDirectory(for: path, Self.kind)
+        let unfinished = try UnfinishedDirectory(for: path, Self.kind, expected: expected)
         do throws(StoreError) {
             let store = try Store.make(in: unfinished.descriptor, path: unfinished.workPath)
             try fill(store)

@@ -110,7 +110,7 @@ struct RunPreparation {
         _ origin: CopyOrigin, to named: NamedStore?, _ area: RunArea
     ) throws(StoreError) -> NewStore? {
         let copy = StoreCopy(of: origin, ProgressLine.progress("copying", path: area.root))
-        if let named { return try copy.make(at: named.path, start: area.root) }
+        if let named { return try copy.make(at: named.path, expected: named.expected, start: area.root) }
         let store: Store
         do throws(StoreError) { store = try Store.open(area.store, creating: true, start: area.root) } catch {
             var failure = error

@@ -40,6 +40,12 @@ public enum ExpectedStore: Hashable, Sendable, LosslessStringConvertible {
         default: nil
         }
     }
+
+    /// Throws unless `found` is expected: the directory that the path leads to, or nil if there is none.
+    public func check(_ found: FileIdentity?, at path: String) throws(StoreError) {
+        if self == found.map(Self.directory) ?? .new { return }
+        if let failure = self.failure(found == nil ? .noEntry : .stale, path) { throw failure }
+    }
 }
 
 extension KnownDirectory {
