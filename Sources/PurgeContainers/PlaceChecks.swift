@@ -38,7 +38,7 @@ package struct PlaceChecks {
 
     /// Checks a file that a run writes, and empties first: its events, trace or log.
     package func check(output: String, _ what: String, of store: String?) throws(CommandFailure) {
-        guard let file = try Self.absolute(output) else { return }
+        guard let file = try Self.absolute(output, System.resolvedOrCreated) else { return }
         var holder = surroundings.store(above: file)
         if holder == nil, let store, let place = try Self.absolute(store), surroundings.lies(file, in: place) {
             holder = place
@@ -91,9 +91,11 @@ package struct PlaceChecks {
     }
 
     /// Returns the absolute path, or nil if it leads nowhere; the later attempt to make or mount it reports why.
-    private static func absolute(_ path: String) throws(CommandFailure) -> String? {
+    private static func absolute(
+        _ path: String, _ resolve: (String) throws(Errno) -> String = System.resolvedOrParent
+    ) throws(CommandFailure) -> String? {
         do throws(Errno) {
-            return try System.resolvedOrParent(path)
+            return try resolve(path)
         } catch .illegalByteSequence {
             throw CommandFailure(what, path: path, Errno.illegalByteSequence)
         } catch { return nil }

@@ -67,7 +67,7 @@ extension FileDescriptor {
     }
 
     /// The kernel's limit on symbolic links in one path.
-    private static let mostLinks = 40
+    static let mostLinks = 40
 
     private static func root() throws(Errno) -> FileDescriptor { try open("/", System.openPath | O_DIRECTORY) }
 

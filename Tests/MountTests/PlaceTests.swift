@@ -61,7 +61,11 @@ extension Mounts {
             try withContainer { place in
                 try PurgefsBinary.run("mount", "other", "free", in: place).succeeded()
                 try PurgefsBinary.run("unmount", "free", in: place).succeeded()
-                let files = ["device.json", "journal.sqlite", "container/tmp/events", "../other/device.json"]
+                try Program.shell("ln -s other/container/new dangling; ln -s dangling chain", in: place).succeeded()
+                let files = [
+                    "device.json", "journal.sqlite", "container/tmp/events", "../other/device.json", "../dangling",
+                    "../chain",
+                ]
                 let before = try Files.tree("\(place)/other")
                 for file in files {
                     try refused(

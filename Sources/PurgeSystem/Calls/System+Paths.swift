@@ -36,6 +36,21 @@ extension System {
         }
     }
 
+    /// Resolves the path of a file that open(2) may create, which also follows a link to a file that does not exist yet.
+    public static func resolvedOrCreated(_ path: String) throws(Errno) -> String {
+        var place = try resolvedOrParent(path)
+        var links = 0
+        while true {
+            let link: [CChar]
+            do throws(Errno) { link = try readLink(at: AT_FDCWD, place) } catch { return place }
+            links += 1
+            guard links <= FileDescriptor.mostLinks else { throw Errno(ELOOP) }
+            guard let target = String(path: link.map(UInt8.init(bitPattern:))) else { throw .illegalByteSequence }
+            let isAbsolute = target.utf8.first == UInt8(ascii: "/")
+            place = try resolvedOrParent(isAbsolute ? target : "\(place.parentPath)/\(target)")
+        }
+    }
+
     /// Throws unless this process has the access `mode`: R_OK, W_OK, X_OK or F_OK.
     public static func checkAccess(_ path: String, _ mode: Int32) throws(Errno) {
         try SystemCall.done(.access) { shim_access(path, mode) }

@@ -31,7 +31,7 @@ package enum Places {
     /// Returns whether two paths lead to the same file, which need not exist.
     package static func areSame(_ a: String, _ b: String) -> Bool {
         do throws(Errno) {
-            if try System.resolvedOrParent(a) == System.resolvedOrParent(b) { return true }
+            if try System.resolvedOrCreated(a) == System.resolvedOrCreated(b) { return true }
             let (one, other) = (try System.status(ofPath: a), try System.status(ofPath: b))
             return one.st_dev == other.st_dev && one.st_ino == other.st_ino
         } catch { return false }
