@@ -36,7 +36,7 @@ package struct PlaceChecks {
             advice: "Name a directory outside of every store and container.")
     }
 
-    /// Checks a file that a run writes, and empties first: its events, trace or log.
+    /// Checks a file that a run or a daemon writes: its events, trace or log.
     package func check(output: String, _ what: String, of store: String?) throws(CommandFailure) {
         guard let file = try Self.absolute(output, System.resolvedOrCreated) else { return }
         var holder = surroundings.store(above: file)

@@ -80,6 +80,22 @@ extension Mounts {
             }
         }
 
+        @Test(arguments: [["--log"], ["--foreground", "--trace-file"]])
+        func theFilesOfADaemonLieElsewhere(options: [String]) throws {
+            try withContainer { place in
+                try Program.shell("mkdir empty; ln -s empty/log dangling", in: place).succeeded()
+                let before = try Files.names(in: place) + Files.tree("\(place)/outer/container")
+                for (store, file) in [
+                    ("empty", "empty/log"), ("empty", "dangling"), ("empty", "outer/journal.sqlite"),
+                    ("new", "whole/container/log"),
+                ] {
+                    try refused(["mount"] + options + [file, store, "free"], "is inside a store", in: place)
+                }
+                let after = try Files.names(in: place) + Files.tree("\(place)/outer/container")
+                #expect(try after == before && Files.names(in: "\(place)/empty").isEmpty)
+            }
+        }
+
         /// A TMPDIR in a container or in a store is not used, because its files would be purged.
         @Test func temporaryStoresLieElsewhere() throws {
             try withContainer { place in

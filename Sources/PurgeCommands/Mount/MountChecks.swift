@@ -8,8 +8,11 @@ import PurgeSystem
 enum MountChecks {
     private static let what = "cannot mount"
 
-    /// Returns the store's directory from before the checks, which apply to it; nil if there was none.
-    static func run(store: String, mountpoint: String, allowsOther: Bool) throws(CommandFailure) -> KnownDirectory? {
+    /// Runs the checks for `purgefs mount`. `outputs` are the files that the daemon writes. Returns the store's directory from
+    /// before the checks, which apply to it; nil if there was none.
+    static func run(
+        store: String, mountpoint: String, outputs: [(path: String, what: String)], allowsOther: Bool
+    ) throws(CommandFailure) -> KnownDirectory? {
         let known = find(store, what)
         try checkProcess()
         try checkMountpoint(mountpoint)
@@ -17,6 +20,7 @@ enum MountChecks {
         try places.check(store: store)
         if let failure = MountCopy.failure(what, store: store) { throw failure }
         try places.check(mountpoint: mountpoint, of: store)
+        for output in outputs { try places.check(output: output.path, output.what, of: store) }
         try checkDevice()
         try checkRights(allowsOther: allowsOther)
         return try known.get()

@@ -70,6 +70,11 @@ extension Arguments {
         return total
     }
 
+    /// Returns the files that the daemon writes while it serves, if `trace` names one of them.
+    func daemonOutputs(trace: OptionSpec) -> [(path: String, what: String)] {
+        [(trace, "trace"), (.log, "log")].compactMap { option, what in text(option).map { ($0, what) } }
+    }
+
     /// Returns the same options as arguments for the daemon's command line.
     func mountingWords() -> [String] {
         OptionSpec.mounting.flatMap { option -> [String] in

@@ -44,9 +44,11 @@ private enum MountVerb {
             try MountDaemon(request, arguments, invocation.serviceManager, expected: nil).serve()
             return ExitStatus.done
         }
+        let outputs = arguments.daemonOutputs(trace: .traceOutput)
         var known: KnownDirectory?
-        try StoppedDaemonWatch.with(over: [mountpoint, store]) { () throws(CommandFailure) in
-            known = try MountChecks.run(store: store, mountpoint: mountpoint, allowsOther: request.allowsOther)
+        try StoppedDaemonWatch.with(over: [mountpoint, store] + outputs.map(\.path)) { () throws(CommandFailure) in
+            known = try MountChecks.run(
+                store: store, mountpoint: mountpoint, outputs: outputs, allowsOther: request.allowsOther)
         }
         if arguments.has(.foreground) {
             try withExtendedLifetime(known) { () throws(CommandFailure) in

@@ -99,11 +99,9 @@ private enum RunVerb {
     }
 
     private static func outputs(_ arguments: Arguments) -> [(path: String, what: String)] {
-        let events = arguments.text(.eventsFile).flatMap { $0 == "-" ? nil : ($0, "events") }
-        let others = [(OptionSpec.traceFile, "trace"), (.log, "log")].compactMap { option, what in
-            arguments.text(option).map { ($0, what) }
-        }
-        return [events].compactMap(\.self) + others
+        var outputs = arguments.daemonOutputs(trace: .traceFile)
+        if let events = arguments.text(.eventsFile), events != "-" { outputs.append((events, "events")) }
+        return outputs
     }
 
     private static func origin(_ arguments: Arguments) throws(CommandFailure) -> CopyOrigin? {
