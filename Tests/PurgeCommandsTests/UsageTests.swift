@@ -66,6 +66,12 @@ struct UsageTests {
                 let trace = Session(["run", "--trace", file, option, scratch.path + "/other", "true"])
                 #expect(trace.status == 64 && trace.messages.contains("--trace and \(option) name the same file"))
             }
+            try Files.symlink("new", scratch.path + "/dangling")
+            for (events, log) in [("file", "other"), ("dangling", "new")] {
+                let words = ["--events", "\(scratch.path)/\(events)", "--log", "\(scratch.path)/\(log)"]
+                let both = Session(["run"] + words + ["true"])
+                #expect(both.status == 64 && both.messages.contains("--events and --log name the same file"))
+            }
             #expect(Files.text(file) == "kept")
         }
     }

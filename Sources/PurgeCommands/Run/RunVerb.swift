@@ -115,10 +115,14 @@ private enum RunVerb {
     }
 
     /// Refuses files that are named twice. The report and the summary replace their files at the end; the trace empties its file
-    /// when the daemon starts.
+    /// when the daemon starts; the events are written at their own position, over lines that the log has appended.
     private static func checkFiles(_ arguments: Arguments) throws(CommandFailure) {
-        for (file, what) in [(OptionSpec.reportFile, "report"), (.summaryFile, "summary"), (.traceFile, "trace")] {
-            guard let path = arguments.text(file) else { continue }
+        for (file, what) in [
+            (OptionSpec.reportFile, "report"), (.summaryFile, "summary"), (.traceFile, "trace"),
+            (.eventsFile, "events"),
+        ] {
+            // For events, `-` is standard output; for the log, it is a file.
+            guard let path = arguments.text(file), file != .eventsFile || path != "-" else { continue }
             for option in [OptionSpec.eventsFile, .log, .traceFile, .reportFile] where option != file {
                 guard let other = arguments.text(option), Places.areSame(path, other) else { continue }
                 throw .usage(
