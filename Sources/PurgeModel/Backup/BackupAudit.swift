@@ -4,9 +4,10 @@ public struct BackupAudit: Sendable {
     public struct Item: Sendable {
         /// The path relative to the container.
         public var path: String
-        /// Whether it is a regular file; only regular files have bytes.
+        /// Whether the item is a regular file. Only regular files are counted.
         public var isFile: Bool
-        /// An identity shared by all names of a hard-linked file. The file is counted once, in its most durable place.
+        /// An identity shared by all names of a hard-linked file. The file is counted once: under a name in the backup if it
+        /// has one, and otherwise in its most durable place.
         public var link: UInt64?
         public var size: ByteCount
         public var placement: BackupPlacement
@@ -34,10 +35,11 @@ public struct BackupAudit: Sendable {
         }
     }
 
-    /// A backup above the first size is too large. A file above the second should be excluded if it can be downloaded again.
+    /// A larger backup is a finding.
     static let largeBackup = ByteCount(500_000_000)
+    /// A larger file in the backup is a finding.
     static let largeFile = ByteCount(10_000_000)
-    /// If an app uses a file this long after creating it, in nanoseconds, it relies on the file.
+    /// The time in nanoseconds between a file's creation and a use that shows that the app relies on the file.
     static let reuse: Int64 = 24 * 3600 * 1_000_000_000
     static let largestShown = 10
 
@@ -48,9 +50,9 @@ public struct BackupAudit: Sendable {
     private var tiers: [Tier: (all: Sum, inBackup: Sum)] = [:]
     private var largest: [BackupAuditReport.File] = []
     private var findings: [BackupFinding] = []
-    /// The user content in each excluded entry whose parent is not excluded.
+    /// The sums of user content by the outermost excluded entry, keyed by the bytes of the entry's path.
     private var hidden: [[UInt8]: Sum] = [:]
-    /// The most recent such entry in the walk.
+    /// The path of the latest item whose parent is in the backup, if a flag excludes that item; otherwise nil.
     private var excluded: String?
     /// The best name so far of each hard-linked file.
     private var linked: [UInt64: (item: Item, excluded: String?)] = [:]
@@ -122,8 +124,8 @@ public struct BackupAudit: Sendable {
             largest.sorted { ($1.bytes, $0.path) < ($0.bytes, $1.path) }.prefix(Self.largestShown))
     }
 
-    /// Returns the folder under which a path is counted: `Library/NAME` in Library, otherwise the first component, or `.` for
-    /// a file at the top.
+    /// Returns the folder under which a path is counted: `Library/NAME` for an item in a folder of Library, `.` for an item at
+    /// the top, and otherwise the first component.
     static func folder(of path: String) -> String {
         let names = path.split(separator: "/", omittingEmptySubsequences: true)
         let count = names.first == "Library" && names.count > 2 ? 2 : 1

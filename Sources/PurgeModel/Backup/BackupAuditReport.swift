@@ -25,7 +25,8 @@ public struct BackupAuditReport: Hashable, Codable, Sendable {
     /// The bytes in the backup.
     public var bytes: ByteCount
     public var files: Int64
-    /// The largest first, as in `largest`. The findings begin with the worst; the tiers and reasons are in declaration order.
+    /// `folders` and `largest` begin with the most bytes, and `findings` with the worst. `tiers` and `leftOut` are in
+    /// declaration order; `leftOut` omits reasons without files.
     public var folders: [Folder]
     public var tiers: [InTier]
     public var leftOut: [LeftOut]

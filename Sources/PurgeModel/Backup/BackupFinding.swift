@@ -58,14 +58,14 @@ extension BackupFinding.Rule {
 
 /// Recognizes files that a user seems to have created.
 public enum UserContent {
-    /// Documents, and pictures and films from a camera. Music and other films are mostly downloads.
+    /// The extensions of documents and pictures, and of films in a camera's format. Music and other films are mostly downloads.
     private static let extensions: Set<String> = [
         "pdf", "doc", "docx", "odt", "pages", "rtf", "rtfd", "txt", "md", "tex", "xls", "xlsx", "ods", "numbers", "csv",
         "ppt", "pptx", "odp", "key", "epub", "jpg", "jpeg", "heic", "png", "gif", "tif", "tiff", "raw", "dng", "svg",
         "psd", "sketch", "mov",
     ]
 
-    /// Returns whether a path is in Documents and has one of these extensions.
+    /// Returns whether a path is in Documents and has one of `extensions`, ignoring case.
     public static func isLike(path: String) -> Bool {
         guard path.hasPrefix("Documents/"), let name = path.split(separator: "/").last,
             let dot = name.lastIndex(of: "."), dot != name.startIndex

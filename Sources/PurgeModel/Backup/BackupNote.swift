@@ -10,7 +10,7 @@ public struct BackupNote: Hashable, Sendable {
         (self.bytes, self.entries, self.leftOut) = (bytes, entries, leftOut)
     }
 
-    /// Parses `BYTES ENTRIES LEFTOUT`; nil for anything else.
+    /// Parses `BYTES ENTRIES LEFTOUT`, three decimal numbers. Returns nil for anything else, and for a number beyond Int64.
     public init?(text: some StringProtocol) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         let numbers = words.compactMap { word in

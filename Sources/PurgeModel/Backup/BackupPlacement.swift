@@ -21,15 +21,15 @@ public enum BackupExclusion: String, CaseIterable, Codable, Sendable {
 
 /// Decides whether an entry of a container is in a backup.
 ///
-/// An item reports only its own flag. A backup leaves an item out if the item or any folder above it has the flag, or if its
-/// place is never backed up.
+/// An entry's attribute shows only the flag of that entry. A backup leaves an entry out if the entry or any folder above it has
+/// the flag, if its place is never backed up, or if it is a socket, a FIFO or a device.
 public struct BackupPlacement: Hashable, Sendable {
     public let place: Place
     /// Why the backup leaves the entry out; nil for an entry in the backup.
     public let exclusion: BackupExclusion?
     /// Whether the parent folder is in the backup; true for the container itself, which has no parent.
     public let isFirst: Bool
-    /// Whether the entry's own flag is set although it changes nothing.
+    /// Whether the entry's own flag is set although a folder above or the place already excludes the entry.
     public let isRedundantlyFlagged: Bool
 
     private init(_ place: Place, _ exclusion: BackupExclusion?, isFirst: Bool, isRedundantlyFlagged: Bool = false) {
@@ -42,8 +42,8 @@ public struct BackupPlacement: Hashable, Sendable {
         BackupPlacement(.root, isFlagged ? .excluded : nil, isFirst: true)
     }
 
-    /// Returns the placement of an entry in a folder with this placement. The place takes precedence over the flag, because no
-    /// app can change the rule of a place.
+    /// Returns the placement of an entry in a folder with this placement. An exclusion of the folder comes first. The place
+    /// takes precedence over the entry's flag, because no app can change the rule of a place.
     public func entry(
         named name: some Sequence<UInt8>, isFlagged: Bool, isSpecial: Bool = false
     ) -> BackupPlacement {

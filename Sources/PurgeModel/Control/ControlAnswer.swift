@@ -2,7 +2,7 @@
 public struct ControlAnswer: Sendable {
     /// JSON lines.
     public let text: String
-    /// Whether the write failed with EAGAIN because the command did less than it asked for.
+    /// Whether the write failed with EAGAIN because the purge freed less than requested.
     public let isShort: Bool
 
     public init(text: String, isShort: Bool) {

@@ -1,9 +1,9 @@
 /// One line of `storage.policies`: a directory, its policy, and the use by its files.
 public struct PolicyLine: Codable, Hashable, Sendable {
     public var path: String
-    /// `0` for no limit; nil if it is not set.
+    /// `0` for no limit; nil if the directory does not set an age.
     public var purgeAfter: String?
-    /// 0 for no limit; nil if it is not set.
+    /// 0 for no limit; nil if the directory does not set a size.
     public var sizeLimit: ByteCount?
     public var used: ByteCount
     public var files: Int64

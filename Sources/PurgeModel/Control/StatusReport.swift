@@ -28,7 +28,7 @@ public struct StatusReport: Codable, Sendable {
         /// Seconds ahead of real time.
         public var clock: Int64
         public var boots: Int64
-        /// Interrupted work that the next mount finishes.
+        /// Interrupted work that the next writable mount finishes.
         public var unfinished: DeviceWork?
         public init(state: String, clock: Int64, boots: Int64, unfinished: DeviceWork? = nil) {
             self.state = state

@@ -13,10 +13,10 @@ public enum DeviceChange: Hashable, Sendable {
     case journal(JournalBounds.Change)
     /// Advances the device's clock.
     case clock(TimeSpan)
-    /// Locks the device. A device that is already locked, or has not been unlocked since it booted, stays as it is.
+    /// Locks the device. A device that is already locking or locked, or has not been unlocked since it booted, stays as it is.
     case lock
     case unlock
-    /// Turns the device off and on again: `tmp` is emptied, and the app no longer runs.
+    /// Turns the device off and on again. The app no longer runs, and profile `documented` empties `tmp`.
     case reboot
     case app(AppCommand)
     /// Checks directory policies, or empties their directories; the device itself does not change.
@@ -27,7 +27,7 @@ public enum DeviceChange: Hashable, Sendable {
 
 /// Why a change is refused. A refused change leaves the device as it was.
 public enum DeviceRefusal: Error, Hashable, Sendable {
-    /// The size would be negative or above 1 EiB, or the clock more than 2^32 seconds ahead.
+    /// A size would be negative or above 1 EiB, the clock more than 2^32 seconds ahead, or another number outside its range.
     case outOfRange
     /// The purgeable part of others would exceed others.
     case moreThanOthers
@@ -51,8 +51,8 @@ public enum DeviceEffect: Hashable, Sendable {
     case purge(PurgeTrigger)
     /// Switch to this lock state; it decides what data protection lets an app read.
     case lockState(LockState)
-    /// Save the device with its mark of this work, or abandon the work if that fails (`Device.abandon`). Then remove the
-    /// files that must go, including folders and files in use, and apply the change with `Device.finish`.
+    /// Save the device with the mark of this work. If that fails, abandon the work (`Device.abandon`). Otherwise remove the
+    /// files and folders that must go, even files in use, and apply the change with `Device.finish`.
     case work(DeviceWork)
     /// Check directory policies, or empty their directories.
     case policies(PolicyCommand)
@@ -80,9 +80,9 @@ public struct LevelChange: Hashable, Sendable {
 }
 
 extension Device {
-    /// Applies a change at `now` in the device's time, after everything due by then. For an advance of the clock, `now` must
-    /// lie between the stamps that will look older and all later ones. The event records the moment, the command (`text`) and
-    /// the process that gave it (`pid`).
+    /// Applies a change at `now` in the device's time, after all changes that are due. For an advance of the clock, `now` must
+    /// be later than every stamp that will look older, and not later than any other stamp. Events record `now` and the process
+    /// that gave the command (`pid`). The event of a changed setting or clock also records the command (`text`).
     public mutating func apply(
         _ change: DeviceChange, as text: String, by pid: Int32, at now: Instant
     ) throws(DeviceRefusal) -> [DeviceEffect] {
@@ -175,7 +175,7 @@ extension SizeChange {
 
 // Changes to the device that no user requests.
 extension Device {
-    /// Updates the level to match free space, and returns the change, if any.
+    /// Updates the level to match free space, and settles the background purge. Returns the change of level, if any.
     public mutating func judgePressure() -> LevelChange? {
         let free = max(.zero, balance)
         let old = level
@@ -189,7 +189,7 @@ extension Device {
     /// Subtracts the whole blocks that a purge takes from others.purgeable; others shrink by the same amount.
     public mutating func takeFromOthers(_ bytes: ByteCount) { changeOthers(by: .zero - max(.zero, bytes)) }
 
-    /// Returns the blocks of a purge that does not take place after all.
+    /// Reverts `takeFromOthers` for a purge that does not take place after all.
     public mutating func returnToOthers(_ bytes: ByteCount) { changeOthers(by: max(.zero, bytes)) }
 
     private mutating func changeOthers(by bytes: ByteCount) {

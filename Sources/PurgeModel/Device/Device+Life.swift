@@ -7,8 +7,8 @@ extension Device {
     /// When `proceed` next has something to do; nil for never.
     public var nextDue: Instant? { lock.nextDue }
 
-    /// Returns whether `proceed` has something to do at this moment. That is also the case if the machine's clock was set back
-    /// during `locking`, which must not last longer because of that.
+    /// Returns whether `proceed` has something to do at this moment. After the machine's clock was set back during `locking`,
+    /// `proceed` limits the time left, so that `locking` does not last longer.
     public func isDue(at now: Instant) -> Bool { lock.isDue(at: now) }
 
     /// Applies the changes that are due at this moment of the device's time.
@@ -41,14 +41,14 @@ extension Device {
         return [.work(work)]
     }
 
-    /// Abandons the work, because its mark cannot be saved.
+    /// Clears the mark of the work. The volume calls this if the mark cannot be saved.
     public mutating func abandon() {
         unfinished = nil
         revision += 1
     }
 
-    /// Applies the work's change after the files have been removed, which freed `freed` bytes. An update or a deletion gives
-    /// the container the UUID `newID`.
+    /// Applies the work's change after its files have been removed. The removal has freed `freed` bytes, and `pid` is 0 for an
+    /// unknown process. An update or a deletion gives the container the UUID `newID`.
     public mutating func finish(
         newID: String, freed: ByteCount, by pid: Int32, at now: Instant
     ) -> [DeviceEffect] {

@@ -1,6 +1,6 @@
 // The changes that depend on the profile.
 extension Device {
-    /// Switches to another profile at this moment.
+    /// Switches to another profile. With nil, the next call of `age` sets the first day of the daily removal in `tmp`.
     mutating func set(_ new: Profile, at now: Instant? = nil) {
         guard new != profile else { return }
         thresholds = thresholds.replacing(profile.thresholds, by: new.thresholds)
@@ -9,7 +9,7 @@ extension Device {
         ageing = TemporaryAgeing(isOn: new.agesTemporary, day: new.agesTemporary ? now?.day : nil)
     }
 
-    /// Starts the daily removal of overaged files in `tmp`, if it is due.
+    /// Starts the daily removal of unused files in `tmp`, if it is due. Without a previous day, it only begins to count days.
     public mutating func age(to now: Instant) -> [DeviceEffect] {
         guard ageing.isDue(at: now) else { return [] }
         revision += 1

@@ -21,7 +21,7 @@ extension Device {
     /// The limit for the clock's advance in seconds, 136 years.
     static let mostSecondsAhead: Int64 = 1 << 32
 
-    /// Applies all settings or, if an explicit othersPurgeable exceeds others or a size is out of range, none.
+    /// Applies all settings. Throws and applies none if a size is out of range or an explicit othersPurgeable exceeds others.
     public mutating func take(_ change: SettingsChange) throws(SettingsChange.Refusal) {
         self = try change.applied(to: self)
     }
@@ -38,12 +38,13 @@ extension Device {
         return rounded
     }
 
-    /// Returns the differences from an earlier saved state of the same device, in words. Counters are ignored.
+    /// Returns the differences from an earlier saved state, in words. Counters and `ageing` are ignored.
     public func changes(since saved: Device) -> [String] { SavedDevice(saved).differences(to: self) }
 }
 
 extension SettingsChange {
-    /// Rounds total down to a block, and the other sizes up. A lower value of others also lowers othersPurgeable.
+    /// Rounds total down to a block, and the other sizes up. If othersPurgeable is not set, a lower value of others lowers it
+    /// too.
     fileprivate func applied(to device: Device) throws(Refusal) -> Device {
         var next = device
         if let profile { next.set(profile) }

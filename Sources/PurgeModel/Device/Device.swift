@@ -16,18 +16,18 @@ public struct Device: Hashable, Sendable {
     public package(set) var othersShare = OthersShare.most
     /// The thresholds as the user set them.
     public package(set) var thresholds = ThresholdSettings.documented { didSet { resolveLimits() } }
-    /// The real time between a request for the background purge and its start, if the profile lets it lag.
+    /// The real time between a request for the background purge and its start, if the profile lets the purge lag.
     public package(set) var purgeLatency = TimeSpan.usualPurgeLatency
     /// When unused files in `tmp` are due for removal.
     public package(set) var ageing = TemporaryAgeing()
-    /// The protection class of new files in directories without one.
+    /// The protection class of new files in directories that have no class.
     public package(set) var protection = FileProtection.completeUntilFirstUserAuthentication
     /// The UUID of the simulated app container.
     public package(set) var containerID: String
     public package(set) var boots: Int64 = 1
     public package(set) var counters = Counters()
     public package(set) var lock = DeviceLock()
-    /// Work that a command began and did not finish. A mount that reads this mark finishes the work.
+    /// Work that a command began and did not finish. The next writable mount reads this mark and finishes the work.
     public package(set) var unfinished: DeviceWork?
     /// Whether the app is running. Not saved, because it does not outlive the mount.
     public package(set) var isRunning = false
@@ -100,7 +100,7 @@ extension Device {
     /// The reclaimable bytes that no purge can choose now.
     public var held: ByteCount { ledgers.bytes(\.heldByClass, .high, self) }
 
-    /// Returns the goal of a purge with this trigger, or nil if there is no shortfall.
+    /// Returns the goal of a purge for `capacity` or `pressure`; nil if none is needed, and for every other trigger.
     public func goal(for trigger: PurgeTrigger) -> PurgeGoal? {
         switch trigger {
         case .capacity: capacity.balance < .zero ? .bytes(.zero - capacity.balance) : nil

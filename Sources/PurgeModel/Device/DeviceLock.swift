@@ -9,7 +9,7 @@ public struct DeviceLock: Hashable, Sendable {
     /// The end of `locking` in the device's time; `distantPast` in every other state.
     public package(set) var locksAt = Instant.distantPast
 
-    /// The grace period after locking, in which everything can still be read.
+    /// The duration of `locking`, a grace period in which all data can still be read.
     public static let lockingTime = TimeSpan(seconds: 10)
 
     public init() {}
@@ -22,7 +22,7 @@ public struct DeviceLock: Hashable, Sendable {
         nextDue.map { $0 <= now || $0 > now.advanced(by: Self.lockingTime) } ?? false
     }
 
-    /// Ends `locking` if it is over at `now`, and returns the moment at which it ended.
+    /// Ends `locking` if it is over at `now`, and returns the moment at which it ended; returns nil if it is not over.
     mutating func proceed(to now: Instant) -> Instant? {
         guard let nextDue, nextDue <= now else { return nil }
         enter(.locked)
