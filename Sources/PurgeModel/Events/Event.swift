@@ -3,7 +3,7 @@ public enum PurgeReason: String, Codable, Sendable {
     case others, temporary, caches, purgeable, policyAge, policySize, reboot, command
 }
 
-/// What set off a purge (docs/RULES.md, What sets off a purge).
+/// The occasion that set off a purge (docs/RULES.md, What sets off a purge).
 public enum PurgeTrigger: String, Codable, Sendable {
     case importantWrite, pressure, capacity, policy, reboot, command
 }
@@ -83,8 +83,8 @@ public struct Event: Codable, Hashable, Sendable {
 }
 
 extension Event {
-    /// Stands for `count` events that were dropped. The journal numbers it like any event. A reader that was too slow gets it
-    /// with the number of the last event that it missed.
+    /// Stands for `count` events that were dropped. The journal numbers this event like any other. A reader that was too slow
+    /// gets this event with the number of the last event that the reader missed.
     public static func dropped(_ count: Int, seq: Int64 = 0, time: String = "") -> Event {
         Event(seq: seq, time: time, type: .dropped, reason: "\(count) events")
     }

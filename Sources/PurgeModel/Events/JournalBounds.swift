@@ -14,7 +14,7 @@ public struct JournalBounds: Hashable, Sendable {
 
     public var recordsEvents: Bool { size > .zero }
 
-    /// Parses a value of journal.size.
+    /// Parses a value of journal.size; nil unless the text is an allowed size.
     public static func size(text: some StringProtocol) -> ByteCount? {
         ByteCount(text: text).flatMap { isSize($0) ? $0 : nil }
     }

@@ -57,7 +57,7 @@ public enum PolicyBreach: String, CaseIterable, Sendable {
 
 /// A command for all directory policies at once.
 public enum PolicyCommand: String, CaseIterable, Sendable {
-    /// Removes files over age and over a size limit, as the launch of the app does.
+    /// Removes files over age and over a size limit. A launch of the app does the same.
     case check
     /// Empties all directories with a policy.
     case reset

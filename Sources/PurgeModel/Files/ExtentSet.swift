@@ -109,7 +109,7 @@ public struct ExtentSet: Hashable, Sendable {
     }
 
     public func union(_ other: ExtentSet) -> ExtentSet {
-        // Inserts in order, so that each run is appended: a store may have millions of runs.
+        // In this order, each insertion appends a run or extends the last one. That is fast: a store may have millions of runs.
         var result = ExtentSet()
         var (mine, theirs) = (0, 0)
         while mine < runs.count || theirs < other.runs.count {

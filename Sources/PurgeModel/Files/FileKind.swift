@@ -1,4 +1,5 @@
-/// Guesses what a file is from its name alone: opening it would count as a use, and so change the order of purging.
+/// Guesses the kind of a file from its path alone, because opening the file would count as a use and so change the order of
+/// purging.
 public enum FileKind {
     private static let databases: Set<String> = [
         "sqlite", "sqlite3", "sqlitedb", "db", "db3", "realm", "store", "mdb",
@@ -7,10 +8,10 @@ public enum FileKind {
     private static let systemCaches: Set<String> = ["cache.db"]
     /// The suffixes of files that a database keeps beside itself.
     private static let companions = ["-wal", "-shm", "-journal"]
-    /// Whole names, or extensions.
+    /// The names or extensions of markers, locks and logs.
     private static let markers: Set<String> = ["lock", "log", "__init__.py", "py.typed"]
-    /// Formats that only users create, in any folder. (Missing: `key`, which is more often a key than a presentation, and
-    /// `raw`, which can be any data.)
+    /// The extensions of formats that only users create, in any folder. `key` is missing because it is more often a key than a
+    /// presentation, and `raw` because it can be any data.
     private static let documents: Set<String> = [
         "doc", "docx", "odt", "pages", "rtf", "rtfd", "xls", "xlsx", "ods", "numbers", "ppt", "pptx", "odp", "psd",
         "sketch",
@@ -20,29 +21,31 @@ public enum FileKind {
     /// The prefixes that cameras give to file names.
     private static let cameraPrefixes = ["img_", "dsc", "dscf", "dcim", "pxl_", "vid_", "mov_"]
 
-    /// Returns whether the file is a database, as opposed to a file beside one, such as `-wal`.
+    /// Returns whether the file is a database, as opposed to a file beside one, such as `-wal`. The system's own databases in
+    /// Library/Caches do not count.
     public static func isDatabase(_ path: String) -> Bool {
         let name = Self.name(path)
         return databases.contains(Self.ending(name)) && !systemCaches.contains(name) && !isOfSystem(path)
     }
 
-    /// Returns whether the file is often empty without being damaged: files beside a database, markers, locks, and logs to
-    /// which nothing was written yet.
+    /// Returns whether the file is often empty without being damaged: hidden files, files beside a database, markers, locks,
+    /// and logs to which nothing was written yet.
     static func isOftenEmpty(_ path: String) -> Bool {
         let name = Self.name(path)
         return name.hasPrefix(".") || companions.contains { name.hasSuffix($0) }
             || markers.contains(name) || markers.contains(Self.ending(name))
     }
 
-    /// Returns whether the file is in a system folder in Library/Caches, such as com.apple.nsurlsessiond.
+    /// Returns whether the file is in a system folder below Library/Caches, such as com.apple.nsurlsessiond.
     private static func isOfSystem(_ path: String) -> Bool {
         let folders = path.split(separator: "/").dropLast()
         return folders.starts(with: ["Library", "Caches"])
             && folders.dropFirst(2).contains { $0.hasPrefix("com.apple.") }
     }
 
-    /// Returns whether a user seems to have created the file. Pictures count in Documents; elsewhere they are mostly thumbnails
-    /// or downloads, and count only with a camera's format or file name.
+    /// Returns whether a user seems to have created the file. Pictures in Documents count. Pictures elsewhere are mostly
+    /// thumbnails or downloads, and count only with a camera's format or file name. Films need such a format or file name in
+    /// every folder.
     public static func isUserContent(_ path: String) -> Bool {
         if UserContent.isLike(path: path) { return true }
         let name = Self.name(path)

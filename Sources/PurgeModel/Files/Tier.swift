@@ -46,7 +46,8 @@ public enum PurgeMark: Hashable, Sendable {
     }
 }
 
-/// The capacity that new blocks come from (docs/RULES.md, Who may take what).
+/// The capacity that new blocks come from (docs/RULES.md, Who may take what). In profile `device`, writes of both classes may
+/// take all free space, and neither purges.
 public enum WriteClass: Sendable {
     /// Purges to make room.
     case important

@@ -5,7 +5,7 @@ public struct PurgeOrder: Sendable {
     /// Whether purging one file because it is in `Library/Caches` also purges the rest of that place, even if less would be
     /// enough.
     public let takesCachesWhole: Bool
-    /// The position of a rank's group, by the rank's index.
+    /// The position of a rank's group, by the rank's index; nil for a rank that the purge does not take.
     private let turns: [Int?]
 
     init(_ groups: [[PurgeRank]], takesCachesWhole: Bool = false) {

@@ -7,7 +7,8 @@ public enum PurgeGoal: Hashable, Sendable {
     /// Everything that may be purged, beginning with others.purgeable.
     case all
 
-    /// Returns the goal that remains once `freed` bytes are free, or nil if it is reached.
+    /// Returns the goal that remains after a purge has freed `freed` bytes, or nil if that is enough. Only a goal in bytes
+    /// changes.
     public func rest(after freed: ByteCount) -> PurgeGoal? {
         guard case .bytes(let wanted) = self else { return self }
         return wanted > freed ? .bytes(wanted - freed) : nil
@@ -60,10 +61,10 @@ public struct PurgePlan<File: Sendable>: Sendable {
         bytes = victims.reduce(.zero) { $0 + $1.bytes }
     }
 
-    /// Plans a purge from the victims that `next` returns in purge order. It stops when the goal is reached and no group is
-    /// left incomplete, or at `limit` files. Victims that are not needed are never requested, so the cost of a plan depends on
-    /// what it takes. If the order takes Caches whole, a file purged because it is in `Library/Caches` brings the rest of that
-    /// place along.
+    /// Plans a purge from the victims that `next` returns in purge order. Planning stops when the goal is reached and no group
+    /// is left incomplete, at `limit` files, or when `next` returns nil. Victims that are not needed are never requested, so
+    /// the cost of a plan depends on what it takes. If the order takes Caches whole, a file purged because it is in
+    /// `Library/Caches` brings the rest of that place along.
     public init(
         _ goal: PurgeGoal, in order: PurgeOrder = .documented, othersPurgeable: ByteCount,
         share: OthersShare = OthersShare(), limit: Int = .max, next: (PurgeStep?) -> Victim<File>?
@@ -107,7 +108,8 @@ public struct PurgePlan<File: Sendable>: Sendable {
         if passedOver.isEmpty { passedOver = next.passedOver }
     }
 
-    /// Takes files until `wanted` bytes are found, or all files if it is nil. Returns whether no files are left.
+    /// Takes files until `wanted` bytes are found and the last group is complete, or all files if `wanted` is nil, but stops at
+    /// `limit`. Returns whether `next` has run out of files.
     private mutating func take(
         _ wanted: ByteCount?, of step: PurgeStep?, _ limit: Int, _ next: (PurgeStep?) -> Victim<File>?
     ) -> Bool {

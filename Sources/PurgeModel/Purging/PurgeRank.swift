@@ -10,13 +10,14 @@ public struct PurgeRank: Hashable, Comparable, Sendable {
     /// The step without regard to policies. A command for a whole place names this step.
     public let place: PurgeStep
     public let urgency: Urgency
-    /// The directory policy that the file exceeds, which moves it into the step `policy`.
+    /// How the file exceeds its directory's policy, if it does. That moves the file into the step `policy`.
     public let breach: PolicyBreach?
     /// Whether a file in `tmp` has been unused for `PurgeRule.temporaryAge`.
     public let isAged: Bool
 
-    /// `step` is the step of the file's place or mark. A policy does not change the rank of files in `tmp`, which go before
-    /// all others anyway. The step `policy` stands for a file in Caches that is over age.
+    /// `step` is the step of the file's place or mark. A policy does not change the rank of files in `tmp`, which the
+    /// documented order takes first anyway. The step `policy` stands for a file in Caches that exceeds a policy, by default the
+    /// age limit.
     public init(step: PurgeStep, urgency: Urgency, breach: PolicyBreach? = nil, isAged: Bool = false) {
         place = step == .policy ? .caches : step
         self.urgency = urgency

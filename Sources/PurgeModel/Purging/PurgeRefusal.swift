@@ -10,7 +10,8 @@ public enum PurgeRefusal: String, CaseIterable, Codable, Sendable {
     case severalNames
     /// Hard-linked, with a name outside the container.
     case linkedOutside
-    /// Without blocks to free. Only a command that names its place or the file itself takes it.
+    /// Without blocks to free. Only a command that names its place or the file itself takes it, and none does if the file is a
+    /// tombstone.
     case empty
     /// Open or mapped.
     case open

@@ -1,7 +1,7 @@
 /// A request that one write to `storage.reclaim` or `storage.plan` makes.
 ///
-/// Paths and patterns are bytes, because a name may contain any byte except a slash and zero. So a zero byte follows the
-/// first word of a request, and each path.
+/// Paths and patterns are bytes, because a name may contain any byte except a slash and zero. So a zero byte follows each path
+/// or pattern, and the first word of a request that has any.
 public enum PurgeRequest: Hashable, Sendable {
     /// By the order of purging: everywhere, or only at and below a path.
     case byRule(ReclaimCommand, below: [UInt8]? = nil)

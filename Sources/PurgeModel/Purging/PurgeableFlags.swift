@@ -9,14 +9,14 @@ public struct PurgeableFlags: Hashable, Sendable {
     private static let kind: UInt64 = 0xFF
     private static let urgencies: [(bit: UInt64, urgency: Urgency)] = [(0x200, .low), (0x400, .medium), (0x800, .high)]
 
-    /// The flags of a file's own mark; none set if it has no mark.
+    /// The flags of a file's own mark. No flag is set for a file that has no mark or is marked as not purgeable.
     public init(_ mark: PurgeMark?) {
         let bit = Self.urgencies.first { $0.urgency == mark?.urgency }?.bit
         bits = bit.map { $0 | Self.marked } ?? 0
     }
 
-    /// The mark that the flags ask for. It is nil for unknown bits, for several urgencies, and for an urgency without the
-    /// mark. A mark without an urgency is low.
+    /// The mark that the flags ask for. It is nil for unknown bits, for several urgencies, and for an urgency without the mark.
+    /// A mark without an urgency is low. Without both, the file is marked as not purgeable.
     public var mark: PurgeMark? {
         let rest = bits & ~(Self.marked | Self.kind)
         let urgency = Self.urgencies.first { $0.bit == rest }?.urgency

@@ -36,8 +36,8 @@ public enum ReclaimCommand: Hashable, Sendable {
         }
     }
 
-    /// Whether the command takes empty files and symbolic links. They free nothing, so only a command for a whole place takes
-    /// them (docs/RULES.md, Order of purging).
+    /// Whether the command takes empty files and symbolic links. They free nothing, so only a command for a whole place or for
+    /// everything takes them (docs/RULES.md, Order of purging).
     public var takesEmptyFiles: Bool {
         if case .bytes = self { false } else { true }
     }

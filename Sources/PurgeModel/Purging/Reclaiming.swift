@@ -1,7 +1,7 @@
 /// The state of the background purge: its progress, and the requests for it apart from the pressure level. This state does not
 /// outlive the mount.
 public struct Reclaiming: Hashable, Sendable {
-    /// The highest urgency since the purge began; nil if it has not begun.
+    /// The highest urgency since the purge began; nil before that, and in a profile that does not let the purge lag.
     public private(set) var urgency: Urgency?
     /// The moment since which all of `Library/Caches` is being purged. Files used afterwards stay.
     public private(set) var clearing: Instant?
@@ -18,7 +18,7 @@ public struct Reclaiming: Hashable, Sendable {
         return now.map { max($0, urgency ?? .low) }
     }
 
-    /// Returns the goal, or nil if there is no shortfall.
+    /// Returns the goal, or nil if no purge is requested or there is no shortfall.
     func goal(on device: Device) -> PurgeGoal? {
         guard urgency(on: device) != nil else { return nil }
         if clears(on: device) { return .step(.caches) }
@@ -42,7 +42,7 @@ public struct Reclaiming: Hashable, Sendable {
     /// Returns whether all of Caches is being purged now. The launch of the app ends that.
     public func clears(on device: Device) -> Bool { clearing != nil && !device.isRunning }
 
-    /// Records that the purge takes its next files. Its urgency does not fall from then on.
+    /// Records that the purge takes its next files. If the profile lets the purge lag, its urgency does not fall until it ends.
     public mutating func begin(on device: Device) {
         if device.profile.lags { urgency = urgency(on: device) }
     }
@@ -50,8 +50,8 @@ public struct Reclaiming: Hashable, Sendable {
     /// Begins to purge all of Caches at `moment`; with nil, records that nothing purgeable is left there.
     public mutating func clearCaches(since moment: Instant?) { clearing = moment }
 
-    /// Notes a refused write of `need` bytes, which can use a part of them if `takesPart`. A purge is requested if it can
-    /// serve the write.
+    /// Requests a purge for a refused write of `need` bytes, if the profile lets the purge lag and purging can serve the write.
+    /// If `takesPart` is true, a part of `need` is enough for the write.
     public mutating func noteRefused(_ need: ByteCount, takesPart: Bool, on device: Device) {
         guard device.profile.lags else { return }
         let most = device.capacity.important

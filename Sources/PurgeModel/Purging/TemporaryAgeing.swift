@@ -17,7 +17,8 @@ public struct TemporaryAgeing: Hashable, Sendable {
     /// Whether `pass` has something to do. That is also the case if the machine's clock was set back to another day.
     public func isDue(at now: Instant) -> Bool { isOn && day != now.day }
 
-    /// Moves on to the day of `now`, and returns whether files must be removed. The first call only begins to count days.
+    /// Moves on to the day of `now`, and returns whether files must be removed. Without a previous day, the call only begins to
+    /// count days.
     mutating func pass(to now: Instant) -> Bool {
         guard isDue(at: now) else { return false }
         defer { day = now.day }

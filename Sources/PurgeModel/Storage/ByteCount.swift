@@ -50,8 +50,8 @@ extension ByteCount: Codable {
 }
 
 extension ByteCount {
-    /// Parses `4096`, `64K`, `1.5G`, `2T`, `64KiB` or `64GiB` (powers of 1024), and `64KB` or `64GB` (powers of 1000).
-    /// Returns nil for anything else, including a sign and an overflow (docs/RULES.md, Words).
+    /// Parses `4096`, `64K`, `1.5G`, `2T`, `64KiB` or `64GiB` (powers of 1024), and `64KB` or `64GB` (powers of 1000). Returns
+    /// nil for anything else, including a sign, a fraction of a byte, and more than `largestSetting` (docs/RULES.md, Words).
     public init?(text: some StringProtocol) {
         guard case .success(let size) = Self.reading(text) else { return nil }
         self = size
@@ -66,7 +66,7 @@ extension ByteCount {
         case tooLarge
     }
 
-    /// Parses a size as `init(text:)` does, but returns the reason if the text is not a size.
+    /// Parses the same sizes as `init(text:)`, but returns the reason if the text is not a size.
     public static func reading(_ text: some StringProtocol) -> Result<ByteCount, Fault> {
         // Strings compare by canonical equivalence, which makes a Kelvin sign equal to `K`.
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return .failure(.malformed) }

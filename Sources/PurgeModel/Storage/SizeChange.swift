@@ -18,7 +18,7 @@ public enum SizeChange: Hashable, Sendable {
         }
     }
 
-    /// Returns the new size, or nil if it would be negative or above `ByteCount.largestSetting`.
+    /// Returns the new size, or nil if a difference would make it negative or larger than `ByteCount.largestSetting`.
     public func applied(to current: ByteCount) -> ByteCount? {
         switch self {
         case .to(let size): return size

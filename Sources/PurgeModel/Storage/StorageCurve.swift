@@ -8,7 +8,7 @@ public struct StorageCurve: Sendable {
     public struct Numbers: Hashable, Sendable {
         public var total, others, othersPurgeable: ByteCount
         public var temporary, caches, persistent: ByteCount
-        /// The container's use: its tiers plus the bytes of files that are being purged.
+        /// The use by all containers: their tiers plus the bytes of files that are being purged.
         public var used: ByteCount
         public var level: PressureLevel
 
@@ -33,7 +33,7 @@ public struct StorageCurve: Sendable {
         public var simulated, real: Instant
     }
 
-    /// The step doubles after this many points that differ only in the container's use.
+    /// The step doubles after this many points that differ only in the containers' use.
     static let pointsPerStep = 128
     /// The largest number of points that wait for the journal.
     static let mostWaiting = 512
@@ -63,8 +63,8 @@ public struct StorageCurve: Sendable {
         return true
     }
 
-    /// Adds a point if the numbers differ from the last one by at least `difference`, or did so in between. Zero always adds
-    /// one.
+    /// Adds a point if the use differs from the last point by at least `difference`, or did so since that point. A change of
+    /// any other number always adds a point, and so does a `difference` of zero.
     public mutating func note(
         _ now: Numbers, at simulated: Instant, real: Instant, difference: ByteCount = ByteCount(1)
     ) {
@@ -105,7 +105,7 @@ public struct StorageCurve: Sendable {
 }
 
 extension StorageCurve.Numbers {
-    /// Returns whether the numbers differ at most in the container's use.
+    /// Returns whether the numbers differ at most in the containers' use.
     fileprivate func isLike(_ other: Self) -> Bool {
         total == other.total && others == other.others && othersPurgeable == other.othersPurgeable
             && level == other.level

@@ -7,7 +7,7 @@ public struct StorageSample: Codable, Hashable, Sendable {
     public var others: ByteCount
     /// The part of `others` that purging can free.
     public var othersPurgeable: ByteCount
-    /// The container's use: the three tiers, and files that were being purged.
+    /// The use by all containers: the three tiers, and files that were being purged.
     public var used: ByteCount
     public var temporary: ByteCount
     public var caches: ByteCount

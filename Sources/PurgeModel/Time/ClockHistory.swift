@@ -50,8 +50,9 @@ public struct ClockHistory: Hashable, Sendable {
         if advances.count > Self.limit { mergeSmallest() }
     }
 
-    /// Merges two adjacent advances at the moment of the first: the pair with the smallest sum, leaving out the last advance.
-    /// Only files stamped between the two look different, younger by the second advance. The order stays the same.
+    /// Merges the two adjacent advances with the smallest sum at the moment of the earlier one. The last advance is never
+    /// merged. Only files stamped between the two advances look different: they look younger by the later advance. The order
+    /// stays the same.
     private mutating func mergeSmallest() {
         let seconds = advances.indices.dropFirst().dropLast()
         guard let second = seconds.min(by: { step($0 - 1) + step($0) < step($1 - 1) + step($1) }) else { return }
@@ -79,7 +80,7 @@ extension ClockHistory {
         advances.indices.map { "\(advances[$0].moment.text)+\(step($0))" }.joined(separator: " ")
     }
 
-    /// Parses a string; nil unless `text` could have produced it.
+    /// Parses a string; nil unless it is the `text` of a history that is not empty.
     init?(text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count <= Self.limit else { return nil }

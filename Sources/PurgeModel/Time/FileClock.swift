@@ -28,7 +28,8 @@ public struct FileClock: Sendable {
     public func time(of stamp: FileTime) -> Instant { time(shownAs: shown(stamp)) }
 
     /// Returns how the store keeps a time that an app sets at `now` in real time: the stamp for the file system, and whether
-    /// `SetTimes` must remember it. It must if the stamp alone would not look as set, or would not age.
+    /// `SetTimes` must remember the stamp. That is necessary if the stamp alone would not show the time that the app set, or
+    /// would not age.
     public func stamp(for time: FileTime, at now: FileTime) -> (stamp: FileTime, isRemembered: Bool) {
         guard time <= now, history.isEmpty || time >= Self.earliest, let stamp = history.stamp(shownAs: time) else {
             return (time, true)
@@ -36,8 +37,8 @@ public struct FileClock: Sendable {
         return (stamp, false)
     }
 
-    /// 1901. Not every file system supports earlier stamps, and the stamp that it keeps instead must look like the time that
-    /// was set.
+    /// The earliest stamp that every file system supports, in 1901. A file system may keep another stamp instead of an earlier
+    /// one, and that stamp must look like the time that the app set.
     private static let earliest = FileTime(seconds: 1 - (1 << 31), nanoseconds: 0)
 }
 

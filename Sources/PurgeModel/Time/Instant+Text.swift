@@ -28,7 +28,7 @@ extension Instant {
         self.init(seconds: seconds, nanoseconds: nanoseconds)
     }
 
-    /// Returns the number of a day since 1970, or nil if the month does not have that day.
+    /// Returns the number of days since 1970, or nil if the date does not exist.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64? {
         guard (1...12).contains(month), (1...length(of: month, year)).contains(day) else { return nil }
         // Years are counted from 1 March, so that a leap day is the last day of its year.
@@ -75,7 +75,7 @@ private struct Cursor {
         return (digits.count..<9).reduce(value) { value, _ in value * 10 }
     }
 
-    /// Reads an offset in seconds east of UTC: `Z`, `+02:00`, `-0930` or nothing.
+    /// Reads an offset such as `Z`, `+02:00`, `-0930` or nothing. Returns seconds east of UTC.
     mutating func offset() -> Int64? {
         if rest.isEmpty || take("Z") { return 0 }
         let isEast = take("+")

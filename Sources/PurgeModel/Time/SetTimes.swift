@@ -13,8 +13,8 @@ public struct SetTimes: Hashable, Sendable {
         /// The clock's advance when the time was set.
         var clock: Int64
     }
-    /// The newest entry of each kind comes first. The previous one is kept too: the file has the previous stamp until it gets
-    /// the new one, and a call may have read it.
+    /// The newest entry of each kind comes first. The previous entry is kept too: the file has the previous stamp until it gets
+    /// the new one, and another call may have read the previous stamp.
     private var entries: [Entry] = []
 
     /// The attribute of a file in the store that keeps these entries.
@@ -26,7 +26,7 @@ public struct SetTimes: Hashable, Sendable {
 
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// Returns the clock's advance when an app set this stamp, or nil if no app did.
+    /// Returns the clock's advance when an app set this stamp; nil if the stamp has no entry.
     public func clock(of stamp: FileTime, _ kind: Kind) -> Int64? {
         entries.first { $0.stamp == stamp && $0.kind == kind }?.clock
     }
@@ -54,7 +54,7 @@ extension SetTimes {
     /// The length of the longest text, in bytes.
     public static let longestText = 192
 
-    /// Parses a string; nil unless `text` could have produced it.
+    /// Parses a string; nil unless `text` could have produced it from at least one entry.
     public init?(text: String) {
         guard text.utf8.count <= Self.longestText else { return nil }
         for part in text.split(separator: " ", omittingEmptySubsequences: false) {

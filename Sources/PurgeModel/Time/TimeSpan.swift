@@ -10,7 +10,7 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
     public static let longest = TimeSpan(seconds: 1 << 32)
     public static func < (a: TimeSpan, b: TimeSpan) -> Bool { a.seconds < b.seconds }
 
-    /// Parses digits and one of the five units; nil for anything else and for an overflow.
+    /// Parses digits and one of the five units; nil for anything else, and for more than `longest`.
     public init?(text: some StringProtocol) {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
         guard let last = text.last, let unit = units[last] else { return nil }
