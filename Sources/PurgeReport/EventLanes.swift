@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// The event lanes below the charts: one lane of marks along the time axis for each kind of event.
+/// The event lanes below the charts. Purges, refused writes, and pressure have one lane each; locks and reboots share one.
 struct EventLanes {
     private static let height = 100
 
@@ -48,7 +48,7 @@ struct EventLanes {
         "locked \(history.timesLocked == 1 ? "once" : "\(history.timesLocked) times"), \(words(history.reboots, "reboot"))"
     }
 
-    /// Returns the marks of one kind of event; marks that would overlap are joined.
+    /// Returns the marks of one kind of event; marks at most four units apart are joined.
     private func marks(_ moments: Moments, _ style: HTMLText) -> [HTML] {
         var columns: [(from: Int, to: Int, span: Moments.Span)] = []
         for span in moments.spans.sorted(by: { $0.first < $1.first }) {

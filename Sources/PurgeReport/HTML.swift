@@ -36,7 +36,7 @@ struct HTML: Sendable {
         return html
     }
 
-    /// The elements after which a line break would render as a space.
+    /// The elements that no line break follows in the markup. After an inline element, a line break would render as a space.
     private static let inline: Set<String> = ["b", "bdi", "code", "span", "strong", "time", "dt", "dd", "td", "th"]
 
     private static func text(_ attributes: Attributes) -> String {

@@ -1,11 +1,11 @@
-/// Text for an HTML page, which only escaping can create. It cannot begin an element, an attribute or an entity, hide itself, or
-/// reorder its surroundings.
+/// Escaped text for an HTML page; every initializer escapes. The text cannot begin an element, an attribute or an entity, hide
+/// itself, or reorder its surroundings.
 struct HTMLText: Hashable, Sendable {
     /// The text as it appears in the page.
     let escaped: String
 
-    /// Escapes text and replaces the middle of text longer than `limit` by an ellipsis: apps can choose long names, and a page
-    /// shows many.
+    /// Escapes text, and replaces the middle of text of more than `limit` Unicode scalars by an ellipsis. Apps can choose long
+    /// names, and a page shows many.
     init(_ text: String, limit: Int = 160) {
         var escaped = ""
         var marks = 0
@@ -46,8 +46,9 @@ struct HTMLText: Hashable, Sendable {
         }
     }
 
-    /// Returns true for invisible characters: controls including the ones for writing direction, line separators, and unassigned
-    /// code points. Joiners and variation selectors are part of a name and stay.
+    /// Returns true for invisible characters: controls including the ones for writing direction, line separators, unassigned
+    /// code points, and other characters that are ignored by default. Joiners and variation selectors are part of a name and
+    /// stay.
     private static func hides(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x200C, 0x200D, 0xFE00...0xFE0F: return false

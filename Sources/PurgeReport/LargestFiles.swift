@@ -4,7 +4,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// The largest files of a container. The walk that finds them uses bounded memory.
+/// The largest files of a container. The walk that finds them keeps a bounded number of candidates.
 struct LargestFiles {
     private struct Found {
         var path: [RawText]

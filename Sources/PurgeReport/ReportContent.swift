@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// The complete data of a report. All numbers about the present come from one status.
+/// The complete data of a report. The present numbers of the storage come from one status.
 package struct ReportContent {
     struct Time {
         /// The time by the simulated device's clock, which may be ahead.
@@ -62,7 +62,7 @@ package struct ReportContent {
     var run: Run?
     /// The status, or nil if the container cannot be read.
     var status: StatusReport?
-    /// The parts missing from the report, each with its reason.
+    /// Warnings for the reader of the report, such as parts that are missing from it, each with the reason.
     package var remarks: [String] = []
     var samples: [Sample] = []
     var history = ReportHistory()

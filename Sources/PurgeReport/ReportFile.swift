@@ -10,8 +10,8 @@ package struct ReportFile {
     let path: String
     /// The noun for the file's content in messages.
     let kind: String
-    /// The folder, resolved when the file was named. Only for root, because another user may meanwhile replace the folder by a
-    /// link.
+    /// The folder, resolved when `init` ran; nil unless the process is root. Another user may replace the folder by a link
+    /// later, and root must not follow that link.
     private let folder: Result<String, Errno>?
 
     package init(path: String, kind: String = "report") {
@@ -109,7 +109,7 @@ package struct ReportFile {
         return try FileDescriptor.openWithoutLinks(folder.get().utf8).open(".", O_RDONLY | O_DIRECTORY)
     }
 
-    /// Returns the mode of the replaced file, which may hide it from other users; nil if there is no such file.
+    /// Returns the mode of the replaced file, which may hide it from other users; nil if there is no plain file of this name.
     private static func mode(of name: String, in folder: FileDescriptor) throws(Errno) -> mode_t? {
         do throws(Errno) {
             let status = try System.status(at: folder.raw, name)

@@ -6,11 +6,11 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// Collects the content of a report on one container. A part that cannot be read becomes a remark; without a status there is no
-/// report.
+/// Collects the content of a report on one container. If the journal or files cannot be read, a remark says so. If the control
+/// files cannot be read, `gather` throws.
 package struct ReportGathering {
     private static let mostFiles = 20
-    /// How often `snapshot` tries to read a status and a journal of the same moment.
+    /// The number of times that `snapshot` tries to read a status and a journal of the same moment.
     private static let attempts = 5
 
     private let target: Target
@@ -79,8 +79,8 @@ package struct ReportGathering {
         readFiles(control, status)
     }
 
-    /// Returns a status, and the number of the last event before it. If events keep arriving in between, the status may be
-    /// newer than the tables, but is never older.
+    /// Returns a status, and the number of the last event before it, or nil if the journal cannot be read. If events keep
+    /// arriving in between, the status may be newer than the tables, but is never older.
     func snapshot(_ control: any ControlEndpoint) throws(CommandFailure) -> (StatusReport, last: Int64?) {
         var status = try control.status()
         var last: Int64?

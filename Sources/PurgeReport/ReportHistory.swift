@@ -20,7 +20,7 @@ struct ReportHistory {
 
     /// The number of groups kept apart; later groups are summed by reason.
     private static let mostGroups = 20_000
-    /// The number of entries that a table lists.
+    /// The largest number of events that a table lists.
     static let mostNewest = 50
     static let mostGroupsShown = 40
 
@@ -33,7 +33,7 @@ struct ReportHistory {
     private var further: [String: Purged] = [:]
     private(set) var newestPurges = Newest<Event>(ReportHistory.mostNewest)
     private(set) var newestRefusals = Newest<Event>(ReportHistory.mostNewest)
-    /// Changes of pressure, lock state and settings, and reboots.
+    /// Changes of pressure, lock state, settings, clock and app, and reboots.
     private(set) var newestChanges = Newest<Event>(ReportHistory.mostNewest)
     private(set) var purges = Moments()
     private(set) var refusals = Moments()
@@ -106,7 +106,8 @@ extension ReportHistory.Purged {
 }
 
 extension ReportHistory {
-    /// The groups with the most bytes, and the number and sum of all others.
+    /// The groups with the most bytes, and the number and sum of all others. Groups beyond `mostGroups` count as one for each
+    /// reason.
     var purged: (shown: [Purged], others: (count: Int, sum: Purged)?) {
         let sorted = groups.values.sorted { left, right in
             if left.bytes != right.bytes { return left.bytes > right.bytes }

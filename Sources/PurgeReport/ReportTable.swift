@@ -12,7 +12,7 @@ struct ReportTable {
     let columns: [Column]
     let rows: [[HTML]]
 
-    /// The roles repeat the implicit ones, because an element with another layout loses them.
+    /// The explicit roles are needed because an element with another layout loses its implicit role.
     var html: HTML {
         let head = columns.map { column in
             HTML(
@@ -39,7 +39,7 @@ struct ReportTable {
 }
 
 extension HTML {
-    /// Returns a path in the container, isolated because it may contain right-to-left text or leading and trailing spaces.
+    /// Returns a path, isolated because it may contain right-to-left text or leading and trailing spaces.
     static func path(_ path: String?) -> HTML {
         guard let path, !path.isEmpty else { return "" }
         return HTML("bdi", [:], HTML("code", [:], HTML(HTMLText(path))))

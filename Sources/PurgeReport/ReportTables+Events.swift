@@ -113,7 +113,7 @@ extension ReportTables {
     }
 
     /// Returns the origin of a purge: the file whose write caused it and the process that wrote, or the process that changed
-    /// the device.
+    /// the device. The result is empty unless a write or the pressure triggered the purge.
     private static func origin(_ event: Event) -> HTML {
         guard event.trigger == .importantWrite || event.trigger == .pressure else { return "" }
         if event.trigger == .pressure, event.cause == nil, event.pid ?? 0 != 0 {

@@ -1,6 +1,7 @@
 import PurgeModel
 
-/// The tables of a report. A sentence replaces an empty table.
+/// The tables of a report. A sentence replaces an empty table of files, findings, purges or refused writes; other empty tables
+/// are omitted.
 struct ReportTables {
     let content: ReportContent
     let precision: ReportTime.Precision

@@ -8,7 +8,7 @@ extension OptionSpec {
 }
 
 extension Verb {
-    /// Creates the verb. `addFindings` adds the findings of a diagnosis.
+    /// Creates the verb. `addFindings` adds the findings of a diagnosis to the content.
     package static func report(addFindings: @escaping @Sendable (Target, inout ReportContent) -> Void) -> Verb {
         Verb(
             name: "report", summary: "write a page about the storage of a container",

@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// The storage of the device as a bar with a legend, as the settings of a phone show it.
+/// The storage of the device as a bar with a legend, similar to the one in the settings of a phone.
 struct StorageBar {
     struct Part {
         let name: String
@@ -49,7 +49,7 @@ struct StorageBar {
     private var bar: HTML {
         let shown = parts.filter { $0.bytes > .zero }
         let all = shown.reduce(0.0) { $0 + Double($1.bytes.bytes) }
-        // Give the smallest part a visible width, at the others' expense.
+        // Give small parts a visible width, at the expense of the others.
         let widths = shown.map { max(4, Double($0.bytes.bytes) / max(1, all) * 1000) }
         let scale = 1000 / max(1, widths.reduce(0, +))
         var x = 0.0
@@ -92,8 +92,8 @@ extension PressureLevel {
     }
 }
 
-/// A drawing in the page, with a name and a description for screen readers. It contains no text, because it is stretched to fit
-/// its place; labels are beside it.
+/// A drawing in the page, with a name and a description for screen readers. The drawing itself shows no text, because it is
+/// stretched to fit its place. Labels are beside it.
 struct Drawing {
     let id: HTMLText
     let title: HTMLText

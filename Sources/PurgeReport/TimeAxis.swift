@@ -1,5 +1,5 @@
-/// The mapping from time to a position in a chart. A long time without records would leave no room for the rest, so it becomes a
-/// `pause` with about a tenth of the width. All other time is drawn to scale.
+/// The mapping from time to a position in a chart. A long time without records would leave no room for the rest, so it becomes
+/// a `Pause` with about a tenth of the width, or less if there are many. All other time is drawn to scale.
 struct TimeAxis {
     struct Pause {
         var from, to: Int64
@@ -43,8 +43,9 @@ struct TimeAxis {
         (self.knots, self.pauses) = (knots, pauses)
     }
 
-    /// Returns the longest interval that is drawn in full: the largest value such that all intervals, each capped at it, add up
-    /// to at least ten times that value. With few intervals, half their number replaces ten.
+    /// Returns the length by which pauses are recognized: only intervals more than three times as long become pauses. It is the
+    /// largest value, up to the longest interval, such that all intervals, each capped at the value, add up to at least ten
+    /// times the value. With fewer than 20 intervals, half their number replaces ten, but at least two.
     private static func most(_ gaps: [Double]) -> Double {
         guard gaps.count > 1 else { return gaps.first ?? 0 }
         let share = Double(min(10, max(2, gaps.count / 2)))

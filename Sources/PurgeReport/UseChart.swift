@@ -4,12 +4,13 @@ import PurgeModel
 /// The use of the device and of the container over time, with the event lanes below on the same axis.
 struct UseChart {
     private static let height = 1000
-    /// The number of columns for thinning: each keeps its first and last sample, and the extremes of each kind.
+    /// The number of columns for thinning. Each keeps its first and last sample, and the samples with the least and the most
+    /// use of the device, the most use of the container, and the largest total.
     private static let columns = 200
 
     /// The drawn samples, sorted by time.
     private let samples: [ReportContent.Sample]
-    /// The final sample.
+    /// The present or, if it adds nothing, the last recorded sample.
     private let last: ReportContent.Sample?
     /// The extremes of free space over all samples.
     private let free: (least: ByteCount, most: ByteCount)
@@ -31,7 +32,8 @@ struct UseChart {
     ) {
         (self.history, self.thresholds, self.precision) = (history, thresholds, precision)
         emptiness = past.isEmpty ? Self.emptiness(isRecorded) : nil
-        // A container that is not mounted does not change, so its time ends with the mount.
+        // A container that is not mounted does not change. If the present equals the last sample, the curve ends with that
+        // sample.
         let isOver = !isMounted && past.last.map { present?.hasNumbers(of: $0) ?? false } ?? false
         let all = past + (isOver ? [] : [present].compactMap(\.self))
         last = all.last
@@ -230,7 +232,7 @@ enum ReportTime {
 
     static func text(_ time: Instant, _ precision: Precision = .seconds) -> String { text(time.iso8601, precision) }
 
-    /// Formats the time of an event, which is ISO 8601.
+    /// Formats a time in ISO 8601, such as the time of an event. Returns any other text unchanged.
     static func text(_ iso8601: String, _ precision: Precision = .seconds) -> String {
         guard Instant(iso8601: iso8601) != nil else { return iso8601 }
         return iso8601.prefix(10) + " " + iso8601.dropFirst(11).prefix(precision.digits).filter { $0 != "Z" }
