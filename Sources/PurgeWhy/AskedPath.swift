@@ -58,7 +58,8 @@ struct AskedPath {
 }
 
 extension AskedPath {
-    /// Resolves symbolic links above the last component, as far as the folders exist; keeps the rest literally.
+    /// Resolves symbolic links above the last component, as far as the folders exist. Keeps the rest literally, except for `.`
+    /// and `..`.
     private static func absolute(_ path: [UInt8]) throws(Errno) -> [UInt8] {
         if path.isEmpty { throw .noEntry }
         let whole = path.first == slash ? path : try workingDirectory() + [slash] + path
@@ -71,7 +72,7 @@ extension AskedPath {
         return joined([], names[...])
     }
 
-    /// Returns nil if the path does not exist.
+    /// Returns nil if the path does not exist, is too long, or leads through a loop of symbolic links.
     private static func resolved(_ path: [UInt8]) throws(Errno) -> [UInt8]? {
         do throws(Errno) {
             return try System.resolved(path.map(CChar.init(bitPattern:)) + [0])
@@ -89,7 +90,7 @@ extension AskedPath {
         return all.isEmpty ? [slash] : all.flatMap { [slash] + $0 }
     }
 
-    /// Returns the former path of the working directory if it was deleted.
+    /// Returns the path of the working directory, or its former path if it was deleted.
     private static func workingDirectory() throws(Errno) -> [UInt8] {
         if let path = try resolved([UInt8(ascii: ".")]) { return path }
         let path = try System.readLink(at: AT_FDCWD, "/proc/self/cwd").map { UInt8(bitPattern: $0) }
@@ -99,7 +100,7 @@ extension AskedPath {
     }
 
     private static func find(_ path: [UInt8]) throws(CommandFailure) -> (Target, [UInt8])? {
-        // Only UTF-8 can be a mount point of a container.
+        // The mount point of a container is always valid UTF-8.
         var folder = isLink(path) ? parent(path) : path
         while String(path: folder) == nil { folder = parent(folder) }
         if let text = String(path: folder), let mount = try Target.mount(holding: text) {
@@ -122,7 +123,7 @@ extension AskedPath {
         } catch { return false }
     }
 
-    /// Returns true if another file system is mounted over this path below the mount point.
+    /// Returns true if another file system, mounted below the container's mount point, covers this path.
     private func isElsewhere() throws(CommandFailure) -> Bool {
         guard case .mount(let mount) = target else { return false }
         do throws(Errno) {

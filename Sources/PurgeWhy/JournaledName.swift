@@ -1,7 +1,8 @@
 import Glibc
 import PurgeSystem
 
-/// A path from the journal. U+FFFD in a name may stand for bytes that are not UTF-8; only a directory listing tells them.
+/// A path from the journal. U+FFFD in a name may stand for bytes that are not UTF-8; only a directory listing shows which
+/// bytes.
 struct JournaledName {
     private static let replacement: Unicode.Scalar = "\u{FFFD}"
     private static let slash = UInt8(ascii: "/")
@@ -11,7 +12,8 @@ struct JournaledName {
 
     init(_ path: String) { self.path = path }
 
-    /// Returns the candidate locations in the file system, which need not exist.
+    /// Returns the candidate locations in the file system, which need not exist. For a name with U+FFFD, at most `most` are
+    /// tried.
     func places(in root: String) -> [[UInt8]] {
         let start = Array(root.utf8)
         guard path.unicodeScalars.contains(Self.replacement) else { return [start + [Self.slash] + path.utf8] }

@@ -2,13 +2,13 @@ import PurgeCommandLine
 import PurgeModel
 import PurgeStore
 
-/// The event that ended a file's life at a name: a removal, or a move away from it.
+/// The event that ended a file's life at a name: a removal, a purge, a replacement, or a move away from the name.
 struct NameEnding {
     var event: Event
     /// The ancestor folder that the event happened to, unless it happened to the name itself.
     var above: String?
 
-    /// True if the event ended the whole container.
+    /// True if the event names no path, because it ended the whole container or emptied `tmp`.
     var isOfAll: Bool { event.path == nil }
 
     /// Returns where the move took the file at `path`; nil if the event is not a move.
@@ -57,7 +57,7 @@ struct NameHistory {
     private static let mostFolders = 4000
     private static let mostLives = 32
 
-    /// Returns how many lives of a name are searched. A deep path gets fewer, because each of its folders has lives of its own.
+    /// Returns how many lives of a name are searched. A deep path gets fewer, because each of its folders is searched too.
     private static func lives(of path: String) -> Int {
         max(4, min(mostLives, mostFolders / (path.pathNames.count + 1)))
     }
@@ -79,8 +79,8 @@ struct NameHistory {
         return (likely ?? .unknown, false)
     }
 
-    /// Returns true if the fate is certain. The removal of a folder above is not: only empty folders are removed, so the file was
-    /// gone before.
+    /// Returns true if the fate is certain. The removal of a folder above leaves the fate uncertain: only empty folders are
+    /// removed, so the file was gone before.
     private func isSure(_ fate: NameFate) -> Bool {
         switch fate {
         case .ended(let ending, _, _): ending.above == nil
@@ -147,16 +147,17 @@ struct NameHistory {
         return next.map { !Self.areOneStep(arrival, $0) } ?? true
     }
 
-    /// Returns true if the present entry is newer than the moves. Applies only if all moves were of folders, since the entry
-    /// may not have been in them.
+    /// Returns true if the present entry is newer than the first move. Returns false if a move was of the file itself: only the
+    /// move of a folder leaves open whether the file was in it.
     private func isNewer(_ place: String, than moves: [NameMove]) -> Bool {
         guard moves.allSatisfy({ $0.folder != nil }), let moved = moves.first?.event.realTime, let since = since(place)
         else { return false }
         return since > moved
     }
 
-    /// Returns the moves that brought a file to a path before a moment, newest first. `made` is the earliest time at which the
-    /// file is known to have existed, if any. A folder move before `made` ends the search: the file was not in the folder yet.
+    /// Returns the latest moves, at most eight, that brought a file to a path before an event, newest first. `made` is the
+    /// earliest time at which the file is known to have existed, if any. A folder move before `made` ends the search: the file
+    /// was not in the folder yet.
     func origins(of path: String, before: Int64 = .max, made: String? = nil) throws(CommandFailure) -> [NameMove] {
         var (place, before, moves) = (path, before, [NameMove]())
         while moves.count < 8, let move = try arrival(at: place, before: before) {
@@ -186,7 +187,7 @@ struct NameHistory {
 }
 
 extension NameHistory {
-    /// Returns the latest ending before `before`.
+    /// Returns the latest ending before the event number `before`.
     func lastEnding(of path: String, before: Int64) throws(CommandFailure) -> NameEnding? {
         try ending(of: path, Query(.at(path), before: before)) { $0.seq > $1.seq }
     }
@@ -229,7 +230,7 @@ extension NameHistory {
         return nearest
     }
 
-    /// Returns the nearest event of a subject that satisfies `isWanted`.
+    /// Returns the nearest event of a subject that satisfies `isWanted`; nil if none of the nearest `most` events does.
     private func first(
         _ subject: Query.Subject, _ range: Query, _ types: Set<EventType> = [], _ isWanted: (Event) -> Bool
     ) throws(CommandFailure) -> Event? {

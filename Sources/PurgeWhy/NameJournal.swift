@@ -7,7 +7,7 @@ protocol NameEvents {
     func events(_ query: JournalReader.Query) throws(CommandFailure) -> [Event]
     /// Returns the paths among `paths` that have events, or with `isTarget` the ones that are targets of renames.
     func having(events paths: [String], to isTarget: Bool) throws(CommandFailure) -> [String]
-    /// Returns paths with events that are neighbours of a string in byte order.
+    /// Returns the paths with events that come next after `text` in byte order, or next before it with `backwards`.
     func paths(near text: String, backwards: Bool, limit: Int) throws(CommandFailure) -> [String]
 }
 

@@ -15,9 +15,10 @@ struct PresentFile: Encodable {
         var position: Int
         var of: Int
         var bytesBefore: ByteCount
-        /// The size beyond which a write to a persistent place takes this file; nil in profile `device`.
+        /// The size beyond which a write to a persistent place takes this file; nil in profile `device`, and for a file that
+        /// only commands take.
         var reachedBeyond: ByteCount?
-        /// The free space below which files are purged in the background.
+        /// The low threshold. In profile `documented`, a background purge begins when less space is free.
         var lowThreshold: ByteCount
         var reason: String
         /// True if a purge would leave a tombstone.
@@ -49,14 +50,14 @@ struct PresentFile: Encodable {
     var names: Int
     var tier: Tier
     var isPurgeable: String?
-    /// The folder that the mark is inherited from; nil if the mark is the file's own.
+    /// The folder that the mark is inherited from, or an empty string for the container; nil if the mark is the file's own.
     var isPurgeableFrom: String?
     var protection: Protection?
     var turn: Turn?
     var refusal: Refusal?
 
-    /// Returns true if the file was written clearly after a refused write. A tolerance of one second excludes the cleanup
-    /// writes of the refused program.
+    /// Returns true if the file has data and was written clearly after a refused write. A tolerance of one second excludes the
+    /// cleanup writes of the refused program.
     func isWritten(after refusal: Event) -> Bool {
         guard size != .zero, let written, let time = refusal.realTime,
             let end = Instant(iso8601: time)?.advanced(by: TimeSpan(seconds: 1)), let last = Instant(iso8601: written)
@@ -108,7 +109,8 @@ struct PresentFileReader {
         return told ?? Place.at(path: asked.inner).tier
     }
 
-    /// Returns the mark in effect and the folder that it comes from. A hard-linked file does not inherit marks.
+    /// Returns the mark in effect and the folder that it comes from. A hard-linked file does not inherit marks. For a path that
+    /// is not UTF-8, inherited marks are not looked up.
     private func mark(names: Int) -> (value: String?, from: String?) {
         let key = StorageAttribute.isPurgeable.storeKey
         if let own = Self.attribute(asked.place, key) { return (own, nil) }
@@ -199,7 +201,7 @@ enum PurgeTurn {
         } catch { return nil }
     }
 
-    /// Returns the number after the last `"bytes":`. It cannot be part of a name, where quotes are escaped.
+    /// Returns the number after the last `"bytes":`. This key cannot be part of a name, because quotes in a name are escaped.
     private static func bytes(of line: Substring) -> ByteCount {
         let key = Array(#""bytes":"#.utf8)
         let text = Array(line.utf8)

@@ -17,7 +17,7 @@ enum StoredTimes {
         } catch { return nil }
     }
 
-    /// Returns when the data was last written or the mtime was set.
+    /// Returns when the data was last written or the mtime was set; nil if that cannot be read.
     static func written(_ path: [UInt8]) -> String? {
         do throws(Errno) { return try written(path.map(CChar.init(bitPattern:)) + [0]).iso8601 } catch { return nil }
     }

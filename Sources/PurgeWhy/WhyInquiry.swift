@@ -14,9 +14,9 @@ struct WhyInquiry {
     let file: PresentFile?
     /// Returns a flag that the present entry has itself, without inheritance.
     let flag: (String) -> String?
-    /// Returns true if another path of the container exists.
+    /// Returns true if a path of the container exists.
     let exists: (String) -> Bool
-    /// Returns a time at which another path already existed, by the host's clock.
+    /// Returns a time at which the entry at a path already existed, by the host's clock; nil if unknown.
     let since: (String) -> String?
     /// Returns the names in a folder of the container.
     let names: (String) -> [String]
@@ -87,7 +87,7 @@ extension WhyInquiry {
         return report
     }
 
-    /// Returns the flags that the file still lacks and that nobody has set or removed since.
+    /// Returns the lost flags that the file still lacks, and that nobody has set or removed since the loss.
     private func lostFlags(_ recent: some Sequence<Event>) -> [WhyReport.LostFlag] {
         var seen: Set<String> = []
         var lost: [WhyReport.LostFlag] = []
@@ -201,7 +201,7 @@ extension WhyInquiry {
         }.first { $0.passedOver != nil }?.passedOver
     }
 
-    /// Returns the update that emptied tmp, whose event follows the events of the files.
+    /// Returns the update that emptied tmp, whose event follows the events of the files; nil if the purge was not part of one.
     private func update(with purge: Event) throws(CommandFailure) -> Event? {
         guard purge.reason == PurgeReason.temporary.rawValue, purge.trigger == .command else { return nil }
         let next = try journal.events(Query(.whole(.app), after: purge.seq, newestFirst: false, limit: 1)).first
@@ -251,7 +251,7 @@ extension WhyInquiry {
         return last.max { $0.seq < $1.seq }
     }
 
-    /// Returns the newest event below a folder that is gone.
+    /// Returns the newest event below a folder that is gone, among the events of the first 64 paths below it.
     private func newestBelow() throws(CommandFailure) -> Event? {
         var newest: Event?
         for below in try journal.paths(near: path + "/", backwards: false, limit: 64) {

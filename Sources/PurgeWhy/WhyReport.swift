@@ -49,7 +49,7 @@ struct WhyReport: Encodable {
     var isExact: Bool?
     var container: String
     var answer: Answer
-    /// False if the journal does not prove that the name existed at that moment.
+    /// False if the journal does not prove the answer, such as that the name existed at the time of `event`.
     var isCertain: Bool?
     /// False if the file was renamed more often than the inquiry follows.
     var isFollowed: Bool?
@@ -59,7 +59,7 @@ struct WhyReport: Encodable {
     var event: Event?
     /// The ancestor folder that `event` happened to; nil if it happened to the file itself.
     var folder: String?
-    /// The file's path at the time of `event`, if it differs from `path`.
+    /// The last known path of the file, if it differs from `path`.
     var place: String?
     /// The moves away from `path`, oldest first.
     var moves: [NameMove]?
@@ -71,7 +71,7 @@ struct WhyReport: Encodable {
     var update: Event?
     /// The latest write to the file that found no room.
     var refused: Event?
-    /// True if the file was written after `refused`.
+    /// True if the file was written after `refused`, and has data.
     var isWrittenSince: Bool?
     var protectionDenied: Event?
     var lostFlags: [LostFlag]?

@@ -18,14 +18,14 @@ enum WhyWords {
         }
     }
 
-    /// Returns `on 2026-11-21 at 09:30:00 UTC`, and adds real time if the device's clock is ahead of it.
+    /// Returns `on 2026-11-21 at 09:30:00 UTC`, and adds the real time if it shows another second.
     static func when(_ event: Event) -> String {
         let shown = "on " + moment(event.time)
         guard let real = event.realTime, real.prefix(19) != event.time.prefix(19) else { return shown }
         return "\(shown) by the device's clock (\(moment(real)) in real time)"
     }
 
-    /// Returns `2026-11-21T09:30:00.123Z` as `2026-11-21 at 09:30:00 UTC`; any other text as it is.
+    /// Returns `2026-11-21T09:30:00.123Z` as `2026-11-21 at 09:30:00 UTC`; formats any other text like `path`.
     static func moment(_ text: String) -> String {
         let parts = text.split(separator: "T", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].utf8.count > 8, parts[1].last == "Z" else { return path(text) }
