@@ -2,14 +2,15 @@ import PurgeModel
 
 /// The counted state of a tree's files: the numbers of the device, the order of victims, and the use of policies.
 ///
-/// Every change to a file happens between `withdraw` and `enter`; `add` is a shortcut for changes of blocks only.
+/// While a file is counted, its standing does not change, and its blocks change only through `add`. Callers make any other
+/// change of these two between `withdraw` and `enter`.
 @usableFromInline struct CountedFiles: Sendable {
     @usableFromInline var accounts: DeviceAccounts
     @usableFromInline var policies = PolicySet()
     var queue = VictimQueue()
-    /// A file of `tmp` is aged if its last use is at or before this instant; nil until a caller has asked for ages.
+    /// A file of `tmp` is aged if its last use is at or before this instant; nil until `Tree.advance` first considers ages.
     var lastUseOfAged: Instant?
-    /// Holds and purges that have ended since the last `Tree.takeEndings`.
+    /// Whether any hold or purge has ended since the last `Tree.takeEndings`.
     var endings: TreeEndings = []
 
     init(_ device: Device) { accounts = DeviceAccounts(device) }
@@ -43,8 +44,8 @@ import PurgeModel
         if wasOffered || node.opens == 0 { offer(node) }
     }
 
-    /// Counts the file as reclaimable if purging it would free its bytes, and adds it to the victims unless it is held. Lists
-    /// it in its policy if the policy may take it.
+    /// Counts the file as reclaimable if a purge for room may take it, or may do so once no call holds it. Adds it to the
+    /// victims unless it is held, and lists it in its policy if the policy may take it.
     mutating func offer(_ node: Node) {
         guard node.flags.contains(.counted) else { return }
         policies.list(node)
@@ -61,7 +62,7 @@ import PurgeModel
         if let rank = verdict.rank { queue.insert(node, rank: rank) }
     }
 
-    /// Records the use of a file in a group. It counts as a use of the whole unit, even while the file is open.
+    /// Records the use of a file in a group. The use counts for the file's whole unit, even while the file is open.
     mutating func noteUseInGroup(of node: Node, at instant: Instant) {
         if node.isInGroup, node.flags.contains(.counted) { queue.noteUse(of: node, at: instant) }
     }
@@ -87,7 +88,8 @@ import PurgeModel
         return true
     }
 
-    /// Takes the file away from purges and policies until `release`. A reclaimable file still counts as reclaimable.
+    /// Removes the file from the victims and from the list of its policy until `release`. A reclaimable file still counts as
+    /// reclaimable.
     mutating func hold(_ node: Node) {
         policies.unlist(node)
         guard node.flags.contains(.reclaimable) else { return }

@@ -4,7 +4,8 @@ import PurgeModel
 /// state. Its body must leave the ledgers alone, although no type enforces that.
 public struct DeviceAccounts: Sendable {
     public internal(set) var device: Device { didSet { judged = nil } }
-    /// The result of the last `endChange` that judged the level; nil if the device has changed since.
+    /// The result of `endChange` while the device stays the same: no new level, and no point due. Nil if the level has not been
+    /// judged since the device last changed.
     private var judged: EndOfChange?
     /// The curve of the device's numbers, whose points go to the journal.
     private var curve = StorageCurve()
@@ -58,24 +59,24 @@ public struct DeviceAccounts: Sendable {
         device.notePurged(files: files, bytes: bytes)
     }
 
-    /// Records a refused write that needs `need` bytes, or that can also use a part of them.
+    /// Records a refused write of `need` bytes. `takesPart` means that part of the bytes would have been enough.
     public mutating func noteRefused(_ need: ByteCount, takesPart: Bool) {
         device.noteRefused()
         device.reclaiming.noteRefused(need, takesPart: takesPart, on: device)
     }
     public mutating func beginReclaiming() { device.reclaiming.begin(on: device) }
     public mutating func clearCaches(since moment: Instant?) { device.reclaiming.clearCaches(since: moment) }
-    /// Drops the requests of refused writes, because nothing is left that may be purged for them.
+    /// Drops every request for a background purge, because nothing is left that it may purge.
     public mutating func giveUpReclaiming() { device.reclaiming = Reclaiming() }
     public mutating func noteProtectionDenied() { device.noteProtectionDenied() }
 }
 
 /// The state of the device at the end of a change.
 public struct EndOfChange: Sendable {
-    /// The result of `Device.judgePressure`.
+    /// The change of the level; nil if there was none, or if the level was not judged.
     public var levelChange: LevelChange?
     public var levelChanges: UInt64
-    /// Whether free space is sufficient and nothing else requests a background purge.
+    /// Whether the level is normal, and no background purge is requested or under way.
     public var isCalm: Bool
     /// Whether the numbers have changed enough for another point on their curve.
     public var isPointDue: Bool
@@ -91,7 +92,8 @@ extension DeviceAccounts {
             ledgers: device.ledgers)
     }
 
-    /// Adds a point to the curve if the numbers differ from the last one by at least `difference`, or did so in between.
+    /// Adds a point to the curve if the numbers differ from the last point by at least `difference`, or did so at any time
+    /// since that point. Adds none if the journal records no events.
     public mutating func notePoint(at simulated: Instant, real: Instant, difference: ByteCount = ByteCount(1)) {
         if device.journal.recordsEvents {
             curve.note(numbers, at: simulated, real: real, difference: difference)

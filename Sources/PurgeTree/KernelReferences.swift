@@ -14,7 +14,7 @@ public struct KernelReferences: Sendable {
         return isFirst
     }
 
-    /// Drops `count` references. Returns true if that released the last one.
+    /// Drops `count` references, unless the kernel holds fewer. Returns true if that released the last one.
     public mutating func forget(_ node: Node, count: UInt64) -> Bool {
         guard count <= node.lookups else {
             overdrawn += 1

@@ -29,8 +29,8 @@ public struct Name: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the name precedes `other` when paths are compared byte by byte. If the path goes on, the name is a
-    /// directory's and a slash follows it; no name contains a slash or a zero.
+    /// Returns whether the name precedes `other` when paths are compared byte by byte. With `goesOn` or `otherGoesOn`, the path
+    /// continues below that name, and a slash follows the name. No name contains a slash or a zero.
     public func precedes(_ other: Name, goesOn: Bool = false, otherGoesOn: Bool = false) -> Bool {
         bytes.withUnsafeBytes { mine in
             other.bytes.withUnsafeBytes { theirs in

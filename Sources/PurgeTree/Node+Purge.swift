@@ -7,7 +7,7 @@ extension Node {
     /// Whether a purge truncates the file instead of removing its name.
     var leavesTombstone: Bool { isRegular && standing.leavesTombstone }
 
-    /// Whether a purge has chosen the file and is about to truncate it.
+    /// Whether a purge has chosen the file and is about to truncate it. Also true for a node held with `isGoing`.
     var isEmptiedByPurge: Bool { isGoing && holds > 0 }
 
     /// Judges whether a purge with this aim may take the node.

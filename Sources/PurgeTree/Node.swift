@@ -27,7 +27,8 @@ public final class Node: @unchecked Sendable {
     @usableFromInline var standing = Standing()
     /// The node's own value of isPurgeable.
     var ownMark = PackedMark()
-    /// Number of operations that are changing the node's names or attributes.
+    /// Number of operations that are changing the node's names or attributes, or one for a purge that is about to truncate the
+    /// file.
     @usableFromInline var holds: UInt16 = 0
     /// Number of open descriptors and mappings.
     @usableFromInline var opens: UInt32 = 0
@@ -102,12 +103,12 @@ final class NodePart {
 extension Node {
     /// Whether the last name of the file or directory is gone.
     var isUnlinked: Bool { flags.contains(.unlinked) }
-    /// Whether a purge has chosen the node, or `hold` says that one of its names is about to go.
+    /// Whether a purge has chosen the node, or the node is held because one of its names is about to be removed.
     var isGoing: Bool { flags.contains(.purging) }
     var charged: ByteCount { ByteCount(blocks: blocks) }
     var age: PurgeAge { PurgeAge(lastUse: lastUse, charged: charged) }
     var hasSeveralNames: Bool { part?.names != nil }
-    /// Number of names, at least one.
+    /// Number of names; 1 even if the last name is gone.
     var nameCount: Int { part?.names?.count ?? 1 }
     /// The node's own protection class.
     var protection: FileProtection? { flags.protection }

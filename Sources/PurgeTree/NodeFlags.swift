@@ -9,7 +9,7 @@ public struct NodeFlags: OptionSet, Sendable {
     public static var unlinked: NodeFlags { NodeFlags(rawValue: 1) }
     /// A purge has chosen the node, or one of its names is about to be removed.
     public static var purging: NodeFlags { NodeFlags(rawValue: 2) }
-    /// A purge could not remove the file from the store. This mount does not try to purge it again.
+    /// A purge could not remove the file from the store. In this mount, only a command that names the file tries again.
     public static var stuck: NodeFlags { NodeFlags(rawValue: 4) }
     /// `lastUse` has changed since it was last written to the journal.
     public static var useUnsaved: NodeFlags { NodeFlags(rawValue: 8) }

@@ -11,8 +11,8 @@ public struct NamePlace: Equatable {
     }
 }
 
-/// The names of a hard-linked file. It counts the names by their properties, so adding, removing or moving one costs the same
-/// however many there are.
+/// The names of a hard-linked file. The names are counted by their properties, so that adding, removing or moving one takes
+/// constant time.
 public struct NodeNames {
     private var places: [Dentry: NamePlace] = [:]
     private var temporary = 0

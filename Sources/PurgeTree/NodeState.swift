@@ -2,9 +2,9 @@ import PurgeModel
 
 /// The mutable part of a node, which `tree[node]` lends for one expression.
 ///
-/// Other modules have no other access to it. So they can read a node only while they have its tree, and change it only while
-/// they have the tree `inout`: in a volume, while they hold its lock. A value cannot be copied or sent, so a closure that is lent
-/// the tree cannot return it. The house check ensures that no variable outside of such a closure keeps it.
+/// Other modules have no other access to a node's state. So they can read it only while they have the node's tree, and change
+/// it only while they have the tree `inout`: in a volume, while they hold its lock. A value cannot be copied or sent, so a
+/// closure that is lent the tree cannot return it. The house check ensures that no variable outside of such a closure keeps it.
 @frozen
 public struct NodeState: ~Copyable {
     // Unmanaged: while a tree is lent, nothing else changes it, and it holds its nodes. A node that is in no tree is held by
@@ -40,7 +40,7 @@ extension NodeState {
     @inlinable public var opens: UInt32 { reference._withUnsafeGuaranteedRef { $0.opens } }
     /// Number of references that the kernel holds.
     @inlinable public var lookups: UInt32 { reference._withUnsafeGuaranteedRef { $0.lookups } }
-    /// Whether an operation is changing the node's names or attributes.
+    /// Whether an operation is changing the node's names or attributes, or a purge is about to truncate the file.
     @inlinable public var isHeld: Bool { reference._withUnsafeGuaranteedRef { $0.holds > 0 } }
     @inlinable public var lastUse: Instant { reference._withUnsafeGuaranteedRef { $0.lastUse } }
     /// Creation time of the file by the device's clock.
@@ -50,9 +50,9 @@ extension NodeState {
     @inlinable var flags: NodeFlags { reference._withUnsafeGuaranteedRef { $0.flags } }
     /// Whether the last name of the file or directory is gone.
     @inlinable public var isUnlinked: Bool { flags.contains(.unlinked) }
-    /// Whether a purge has chosen the node, or `Tree.hold` says that one of its names is about to go.
+    /// Whether a purge has chosen the node, or the node is held because one of its names is about to be removed.
     @inlinable public var isGoing: Bool { flags.contains(.purging) }
-    /// Whether a purge failed to remove the file from the store. This mount does not try to purge it again.
+    /// Whether a purge failed to remove the file from the store. In this mount, only a command that names the file tries again.
     public var isStuck: Bool { flags.contains(.stuck) }
     /// Whether the ledger includes the file's blocks.
     public var isCounted: Bool { flags.contains(.counted) }
@@ -80,7 +80,7 @@ extension NodeState {
     @inlinable public var parent: Node? { reference._withUnsafeGuaranteedRef { $0.parent } }
     @inlinable public var name: Name { reference._withUnsafeGuaranteedRef { $0.name } }
     public var hasSeveralNames: Bool { reference._withUnsafeGuaranteedRef { $0.hasSeveralNames } }
-    /// Number of names, at least one.
+    /// Number of names; 1 even if the last name is gone.
     public var nameCount: Int { reference._withUnsafeGuaranteedRef { $0.nameCount } }
     /// Entries of a directory; empty for any other node.
     public var entries: [Name: Node] { reference._withUnsafeGuaranteedRef { $0.entries } }
@@ -130,7 +130,7 @@ extension NodeState {
     public var isBusy: Bool { reference._withUnsafeGuaranteedRef { $0.isBusy } }
     /// Whether a purge truncates the file instead of removing its name.
     public var leavesTombstone: Bool { reference._withUnsafeGuaranteedRef { $0.leavesTombstone } }
-    /// Whether a purge has chosen the file and is about to truncate it.
+    /// Whether a purge has chosen the file and is about to truncate it. Also true for a node held with `isGoing`.
     public var isEmptiedByPurge: Bool { reference._withUnsafeGuaranteedRef { $0.isEmptiedByPurge } }
     /// The file's rank in the order of purging; nil if it is not purgeable.
     public var purgeRank: PurgeRank? { reference._withUnsafeGuaranteedRef { $0.purgeRank } }

@@ -6,17 +6,17 @@ import PurgeModel
 /// always a pending entry of a directory in this queue. So once the queue is empty, everything follows from names and
 /// attributes.
 struct Placement: Sendable {
-    /// Number of entries that are visited at a time.
+    /// Number of entries that one call of `proceed` visits.
     var step = 1000
     private var folders: [Node] = []
     private var visit: FolderVisit?
-    /// Directories that were removed in the meantime. Files elsewhere may still be in their groups.
+    /// Directories that were removed while updates were pending. Files that were moved elsewhere may still be in their groups.
     private var removed: [Node] = []
 
     var isDone: Bool { visit == nil && folders.isEmpty }
 
-    /// Updates the standing and the group of a directory from the one above it. Queues its entries for a visit if either of
-    /// these, or its policy, has changed.
+    /// Updates the standing and the group of a directory from its own attributes and the directory above it. Queues its entries
+    /// for a visit if the standing, the group or the policy has changed.
     mutating func review(_ directory: Node) {
         let (standing, group) = (directory.standingByNames, directory.groupByNames)
         guard

@@ -1,7 +1,7 @@
 import PurgeModel
 
-/// A directory with a policy, and the files that belong to the policy: files below the directory that have one name, and no
-/// nearer directory with a policy.
+/// A directory with a policy, and the files that belong to the policy: counted files below it that have one name, and for which
+/// no nearer directory has a policy.
 public final class PolicyIndex: @unchecked Sendable {
     // @unchecked: only functions that have been given the tree use the vars, as with `Node`.
     public let directory: Node
@@ -16,18 +16,22 @@ public final class PolicyIndex: @unchecked Sendable {
     let young = CreationHeap()
     /// The files of `excess`, newest first.
     private let newestExcess = CreationHeap(isNewestFirst: true)
-    /// Whether use has reached the limit and has not gone back to half of it since.
+    /// Whether use has reached the limit. Ends when use is back at half of the limit, or is below the limit and no file is left
+    /// to take.
     private(set) var isOver = false
-    /// Whether a write has reached the limit, or a check has found it reached.
+    /// Whether the policy takes files because of their size: a write, a check or the release of a skipped file found the limit
+    /// reached.
     private(set) var isTriggered = false
-    /// Whether the policy was triggered and use is still at the limit, but no file can be taken. The policy resumes when a
-    /// skipped file is released.
+    /// Whether the policy was triggered and use is still at the limit, but no file can be taken. The policy resumes after a
+    /// write, after a check, or when a skipped file is released.
     private var isExhausted = false
-    /// Whether blocks have been written, and whether a skipped file has been released, since the last review.
+    /// Whether blocks have been written or the policy has been checked, and whether a skipped file has been released, since the
+    /// last review.
     private var (wasWritten, wasReleased) = (false, false)
-    /// Files that have come from elsewhere since the last review. Their release does not trigger the policy.
+    /// Files that have come from elsewhere since the last review, noted only while the policy is exhausted. Their release does
+    /// not trigger it.
     private var arrivals: Set<ObjectIdentifier> = []
-    /// Time of the last check. Files that had reached the age by then go.
+    /// Time of the last check, at which the policy takes all files that had reached the age; nil once none of them is left.
     private var checked: Instant?
     /// State in the `PolicySet`: listed in `changed`, listed in `unsettled`, counted as pending, listed in `pending`.
     var (isChanged, isUnsettled, isPending, isListedPending) = (false, false, false, false)
@@ -112,7 +116,8 @@ public final class PolicyIndex: @unchecked Sendable {
         if isExhausted, !arrivals.contains(ObjectIdentifier(node)) { wasReleased = true }
     }
 
-    /// Restarts with another policy. Returns the files that may no longer be over it.
+    /// Replaces the policy and resets its state. Returns the files that were over the old policy; they may not be over the new
+    /// one.
     func restart(with policy: DirectoryPolicy) -> [Node] {
         self.policy = policy
         (isOver, isTriggered, isExhausted, wasWritten, checked) = (false, false, false, false, nil)

@@ -1,6 +1,6 @@
 import PurgeModel
 
-// Files that belong to a policy. Every node's flags tell whether it does, so other nodes are skipped at once.
+// Files that belong to a policy. A file's flags show whether it belongs to one, so other files are skipped without a look-up.
 extension PolicySet {
     /// Returns a directory's policy, with the bytes and the number of the files that belong to it.
     public func use(
@@ -9,7 +9,7 @@ extension PolicySet {
         (index.policy, index.used, index.files)
     }
 
-    /// Adds a counted file to the policy of the nearest directory above it that has one.
+    /// Adds a file with one name to the policy of the nearest directory above it that has a policy.
     mutating func join(_ node: Node) {
         guard let parent = node.parent, parent.flags.isUnderPolicy, !node.flags.isUnderPolicy else { return }
         guard !node.hasSeveralNames, !node.flags.contains(.linkedOutside), let index = parent.nearestPolicy
@@ -19,7 +19,7 @@ extension PolicySet {
         add(node.blocks, files: 1, to: index)
     }
 
-    /// Ends a `join`, while the file is still in its old place.
+    /// Reverts `join`. The file must still be in its old place.
     mutating func leave(_ node: Node) {
         guard let index = index(of: node) else { return }
         unlist(node, in: index)
@@ -35,7 +35,7 @@ extension PolicySet {
         update(index)
     }
 
-    /// Adds blocks of a file, which may be negative, to its policy. New blocks may trigger the policy.
+    /// Adds `blocks`, which may be negative, to the policy of the file. New blocks may trigger the policy.
     mutating func add(_ blocks: Int64, of node: Node) {
         guard let index = index(of: node) else { return }
         add(blocks, to: index, isWrite: blocks > 0)

@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// The directories with a policy. The set reads no clock: `now` is the time it was last told.
+/// The directories with a policy. The set reads no clock; `Tree.advance` sets `now`.
 public struct PolicySet: Sendable {
     public private(set) var now = Instant.distantPast
     private var byDirectory: [ObjectIdentifier: PolicyIndex] = [:]
@@ -25,9 +25,9 @@ public struct PolicySet: Sendable {
     public var isEmpty: Bool { byDirectory.isEmpty }
     /// Whether any policy has a file to take now.
     public var isPending: Bool { pendingCount > 0 }
-    /// Whether any policy has not finished since it was last checked.
+    /// Whether any policy that was checked still has files to take.
     public var isAwaited: Bool { awaitedCount > 0 }
-    /// Returns whether every file has the rank that is due at this time.
+    /// Returns whether `moveNext` would have nothing to move at this time, given that `settle` has been called.
     public func isSettled(at time: Instant) -> Bool {
         unsettled.isEmpty && !(dues.first.map { $0.due <= time } ?? false)
     }
@@ -53,7 +53,7 @@ public struct PolicySet: Sendable {
         pending.removeAll { $0 === index }
     }
 
-    /// Gives a directory another policy. Returns the files that may no longer be over it.
+    /// Replaces the policy of a directory. Returns the files that were over the old policy; they may not be over the new one.
     mutating func restart(_ index: PolicyIndex, with policy: DirectoryPolicy) -> [Node] {
         defer { update(index) }
         return index.restart(with: policy)
@@ -99,8 +99,8 @@ public struct PolicySet: Sendable {
         update(index)
     }
 
-    /// Checks all policies, as the launch of the app does. They then take the files that have reached the age by `now`, and
-    /// the excess wherever a size has been reached.
+    /// Checks all policies, as at the launch of the app. Each then takes the files that have reached the age by `now` and, if
+    /// its size limit has been reached, the excess.
     public mutating func check() {
         for index in byDirectory.values {
             index.check(at: now)
@@ -119,7 +119,7 @@ public struct PolicySet: Sendable {
         changed.append(index)
     }
 
-    /// Updates everything that depends on changed indexes. Called once a change is complete, because a file that is being
+    /// Updates everything that depends on changed indexes. Called only when a change is complete, because a file that is being
     /// moved or used is unlisted for a moment.
     @inline(__always)
     public mutating func settle() {

@@ -29,6 +29,6 @@ extension Tree {
         if node.isDense { node.ensuredPart.extents = ExtentSet(0..<max(0, node.blocks)) }
     }
 
-    /// Makes a file dense: it has every block up to its end and none beyond.
+    /// Marks a file as dense. The caller ensures that every block up to its end is charged, and none beyond.
     public mutating func makeDense(_ node: Node) { node.part?.extents = nil }
 }

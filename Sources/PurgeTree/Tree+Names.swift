@@ -1,6 +1,7 @@
 import PurgeModel
 
-// Adding, removing and moving names. Everything that follows from a name changes in the same step (Tree+Placement.swift).
+// Adding, removing and moving names. Everything that follows from the entry's name changes in the same step. Entries below a
+// directory may follow later (Tree+Placement.swift).
 extension Tree {
     /// Inserts a new entry into a directory, under the node's name.
     public mutating func insert(_ node: Node, in directory: Node, _ facts: EntryFacts = EntryFacts()) {

@@ -8,7 +8,7 @@ extension Tree {
         case .mark(let mark): node.ownMark = PackedMark(mark)
         case .exclusion(let isExcluded): node.flags.set(.ownExclusion, to: isExcluded)
         case .protection(let protection):
-            // No number depends on it.
+            // No number depends on the protection class.
             node.flags.protection = protection
             return
         case .policy(let policy): counted.setPolicy(policy, of: node, atOnce: placement.step)
@@ -18,12 +18,12 @@ extension Tree {
         if node.isDirectory { place() }
     }
 
-    /// Updates an entry from names and marks. Entries below a directory stay pending (`isPlaced`).
+    /// Updates an entry from names and attributes. Entries below a directory stay pending (`isPlaced`).
     mutating func place(_ node: Node) {
         if node.isDirectory { placement.review(node) } else { counted.settle(node) }
     }
 
-    /// Whether everything follows from names and attributes. Otherwise `place` continues with pending entries.
+    /// Whether every entry is up to date with names and attributes. Otherwise `place` continues with the pending entries.
     public var isPlaced: Bool { placement.isDone }
 
     /// Updates some of the pending entries below directories that have changed.

@@ -2,9 +2,9 @@ import PurgeModel
 
 // Policies of directories. A file that counts in the ledger and has one name belongs to the nearest policy above it.
 extension Tree {
-    /// Tells the tree the time, and updates the rank of at most `limit` files that have reached an age or are over a size.
-    /// Returns whether more are pending; none may be pending when a victim is chosen. The age of files in `tmp` is considered
-    /// only if the profile or `ages` asks for it.
+    /// Sets the tree's time, and updates the rank of at most `limit` files whose age or policy standing has changed. Returns
+    /// false once no file is pending, and true if the limit was reached first. No file may be pending when a victim is chosen.
+    /// The age of files in `tmp` is considered only if the profile or `ages` asks for it.
     public mutating func advance(to now: Instant, limit: Int = .max, ages: Bool = false) -> Bool {
         counted.policies.tell(now)
         if ages || device.profile.agesTemporary { counted.lastUseOfAged = PurgeRule.lastUseOfAged(at: now) }
@@ -28,7 +28,7 @@ extension Tree {
 
 extension CountedFiles {
     /// Sets a directory's policy; nil or an empty one removes it. A removed directory that is still open has none. If at most
-    /// `atOnce` files change rank, the files of a known policy stay in it.
+    /// `atOnce` files are over an existing policy, it keeps its files and only gets the new limits.
     mutating func setPolicy(_ policy: DirectoryPolicy?, of directory: Node, atOnce: Int) {
         let policy = policy.flatMap { $0.isEmpty || directory.isUnlinked ? nil : $0 }
         let old = directory.part?.policy

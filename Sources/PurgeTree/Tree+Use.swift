@@ -24,7 +24,8 @@ extension Tree {
     /// Keeps purges from choosing the node until `unhold`; a reclaimable file still counts as reclaimable.
     ///
     /// With `isGoing`, the volume itself is about to remove a name of the node. It does so without the kernel's lock of the
-    /// directory, which would keep other calls from that name. So these calls wait until `unhold`, as for a purge.
+    /// directory, which would keep other calls from using that name. Calls that need the name wait until `unhold`, as for a
+    /// purge.
     public mutating func hold(_ node: Node, isGoing: Bool = false) {
         if node.holds == 0 { counted.hold(node) }
         node.holds += 1
@@ -63,7 +64,8 @@ extension Tree {
         if wasOffered { counted.offer(node) } else { counted.noteUseInGroup(of: node, at: node.lastUse) }
     }
 
-    /// Reverts a failed use to `before`. The file's group keeps the failed use as its last one.
+    /// Reverts the last use to `before`, because the use at `instant` has failed. Has no effect on a victim, or after another
+    /// use. The file's group keeps the failed use as its last one.
     public mutating func takeBackUse(of node: Node, at instant: Instant, before: Instant) {
         // An open file is not among the victims, which are ordered by last use.
         if node.lastUse == instant, node.heapIndex < 0 { node.lastUse = before }

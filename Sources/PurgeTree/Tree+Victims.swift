@@ -27,16 +27,16 @@ extension Tree {
         (list.nodes, list.unit.map { ($0, $0.age) })
     }
 
-    /// Marks a file as chosen by a purge: it no longer counts in any number, and its name is about to be removed. A file that
-    /// keeps its name is held by the purge, so other calls wait until the purge ends.
+    /// Marks a file as chosen by a purge: it no longer counts in any number. A file that leaves a tombstone keeps its name, and
+    /// the purge holds the file, so other calls wait until the purge ends.
     public mutating func choose(_ node: Node) {
         node.flags.insert(.purging)
         counted.withdraw(node)
         if node.leavesTombstone { node.holds += 1 }
     }
 
-    /// Counts a chosen file again, because the purge does not take place or has truncated the file. A stuck file is not
-    /// chosen again.
+    /// Counts a chosen file again, because the purge does not take place or has truncated the file. A stuck file is chosen
+    /// again only by a command that names it.
     public mutating func reinstate(_ node: Node, isStuck: Bool = false, isEmptied: Bool = false) {
         node.flags.remove(.purging)
         node.flags.set(.stuck, to: isStuck)

@@ -55,9 +55,9 @@ public struct TreeEndings: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// A hold on a reclaimable file has ended.
+    /// A reclaimable file is no longer held, or a held file is no longer reclaimable.
     public static var hold: TreeEndings { TreeEndings(rawValue: 1) }
-    /// A purge of a file has ended: the file is gone, or it counts again.
+    /// A purge of a file has ended (the file is gone, or it counts again), or a `Tree.hold` with `isGoing` has ended.
     public static var purge: TreeEndings { TreeEndings(rawValue: 2) }
 }
 

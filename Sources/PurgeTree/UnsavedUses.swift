@@ -6,7 +6,7 @@ public struct UnsavedUses: Sendable {
     private var nodes: [Node] = []
     /// Inode numbers whose last use the journal no longer needs.
     private var gone: [UInt64] = []
-    /// Number of removed files in `nodes`, which that list alone keeps in memory.
+    /// Number of removed files in `nodes`. Only that list keeps them in memory.
     private var goneNodes = 0
     private static let goneLimit = 1_000_000
 
@@ -31,8 +31,9 @@ public struct UnsavedUses: Sendable {
         return (gone, used)
     }
 
-    /// Puts back changes that could not be written to the journal. A record that stays there for a removed file does no harm:
-    /// a later file with the same inode number has another birth time.
+    /// Puts back changes that could not be written to the journal, but drops `inodes` if too many are waiting. A record of a
+    /// removed file that stays in the journal does no harm, because a later file with the same inode number has another birth
+    /// time.
     public mutating func restore(gone inodes: [UInt64], used: [Node]) {
         if inodes.count + gone.count < Self.goneLimit { gone = inodes + gone }
         for node in used { keep(node) }
