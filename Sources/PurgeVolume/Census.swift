@@ -14,9 +14,9 @@ public struct Census: Sendable {
     public var directories: Int
     /// Files that the kernel has closed but the volume has not.
     public var unclosed: Int
-    /// References that the kernel returned although it did not hold them.
+    /// Requests of the kernel to forget more references than it held.
     public var overdrawn: Int
-    /// Calls that returned before the kernel had been told which names they purged or made.
+    /// Calls that returned before the kernel was notified of all names that they had purged or made.
     public var late: Int
 
     /// One line of `name=value`.

@@ -6,8 +6,8 @@ import PurgeTree
 
 // utimensat(2): docs/CLOCK.md.
 extension AttributeChanges {
-    /// Sets the times of an entry. The record of set times is written before the stamps, and is valid only together with them:
-    /// until the stamps are set, and if they never are, the file keeps its times.
+    /// Sets the times of an entry. The record of set times is written before the stamps, and is valid only together with them.
+    /// As long as the stamps are not set, the file keeps its old times.
     func setTimes(of node: Node, _ change: AttributeChange, at location: Location) throws(Errno) {
         let now = FileTime(Instant(nanoseconds: System.now()))
         var times = read { state in TimesToSet(change, of: node, at: now, in: state) }
@@ -84,7 +84,7 @@ private struct TimesToSet {
     }
 
     private mutating func keep(_ time: timespec, _ kind: SetTimes.Kind, at now: FileTime) -> timespec {
-        // The file system sets its own stamp, or none.
+        // With UTIME_NOW the file system sets its own stamp, and with UTIME_OMIT it sets none.
         if time.tv_nsec == System.timeNow || time.tv_nsec == System.timeOmit { return time }
         let (stamp, isRemembered) = clock.stamp(for: FileTime(time), at: now)
         set.set(stamp, kind, clock: isRemembered ? clock.ahead : nil)

@@ -38,8 +38,8 @@ struct AttributeChanges: VolumeFamily {
             if change.size == nil, !change.isEmpty { throw .notPermitted }
             return control.attributes(of: node)
         }
-        // The announcing thread truncates only to tell watchers that a purge has emptied the file, which may have new content
-        // by now.
+        // The announcing thread truncates only to notify watchers that a purge has emptied the file, which may have new content
+        // now.
         if change.size != nil, purgedNames.isAnnouncer(change.tid) { return try lookups.attributes(of: node) }
         if change.size != nil {
             try protection.admit(handle == nil ? .open : .use, to: node, by: change.tid)
@@ -73,8 +73,9 @@ struct AttributeChanges: VolumeFamily {
         if change.setsTimes { try setTimes(of: node, change, at: location) }
     }
 
-    /// Clears set-user-ID and set-group-ID for an empty change. chown(2) to -1, -1 arrives as an empty change, and always
-    /// clears both bits. The kernel sends the same change before a fallocate(2) by a caller that may not keep them.
+    /// Clears set-user-ID and set-group-ID for an empty change by root or the owner. It has no effect for other callers.
+    /// chown(2) to -1, -1 arrives as an empty change, and always clears both bits. The kernel also sends an empty change before
+    /// a fallocate(2) by a caller that may not keep the bits.
     private func renewOwner(_ location: Location, _ change: AttributeChange) throws(Errno) {
         let owner = try location.status().st_uid
         guard change.caller == 0 || change.caller == owner else { return }

@@ -46,7 +46,8 @@ public struct ExtendedAttributes: VolumeFamily {
         }
     }
 
-    /// Returns the names of attributes that were set, each with a terminating zero. Computed attributes are not listed.
+    /// Returns the names of the set attributes that the caller may see, each with a terminating zero. Computed attributes are
+    /// not listed.
     public func names(of node: Node, caller: Caller) throws(Errno) -> [UInt8] {
         if node.isControl { return [] }
         let names = try access.reading(node) { (location) throws(Errno) in
@@ -108,7 +109,8 @@ public struct ExtendedAttributes: VolumeFamily {
     /// not fit into the file.
     private func isTooLarge(_ bytes: Int) -> Bool {
         switch kind {
-        // The limit depends on the other attributes of the file. overlayfs may lie on ext4.
+        // The limit depends on the file's other attributes, so the attribute is too large if the disk has room. overlayfs may
+        // lie on ext4.
         case .ext4, .overlay: hostHasRoom()
         case .btrfs: bytes > Self.largestOnBtrfs
         case .xfs, .other: false
@@ -179,8 +181,8 @@ public struct ExtendedAttributes: VolumeFamily {
         }
     }
 
-    /// Runs `body`, for isPurgeable under a lock, so that the tree has the value that was stored last even if an ioctl and a
-    /// setxattr run concurrently. The kernel serializes changes of all other attributes.
+    /// Runs `body`. For isPurgeable it does so under a lock, so that the tree has the value that was stored last even if an
+    /// ioctl and a setxattr run concurrently. The kernel serializes changes of all other attributes.
     private func inOrder(_ attribute: StorageAttribute, _ body: () throws(Errno) -> Void) throws(Errno) {
         guard attribute == .isPurgeable else { return try body() }
         try core.marking.withLock { (_) throws(Errno) in try body() }
@@ -206,7 +208,7 @@ public struct ExtendedAttributes: VolumeFamily {
         }
     }
 
-    /// Notes in the tree that an attribute was set or, with nil, removed.
+    /// Notes in the tree that an attribute was set or, with nil, removed, and sends the event.
     private func remember(_ attribute: StorageAttribute, _ value: String?, of node: Node, tid: pid_t) {
         change { state in
             switch attribute {
@@ -253,7 +255,7 @@ public struct ExtendedAttributes: VolumeFamily {
 
     private func creationDate(of node: Node) throws(Errno) -> String {
         let attributes = try lookups.attributes(of: node, withBirth: true)
-        // The time of the last modification is the best approximation.
+        // Without a birth time, the time of the last modification is the best approximation.
         return (attributes.birth ?? Instant(attributes.status.st_mtim)).iso8601
     }
 }

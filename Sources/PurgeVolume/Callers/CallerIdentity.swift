@@ -22,7 +22,8 @@ extension Volume {
 }
 
 extension VolumeCore {
-    /// Makes files that this thread creates from now on belong to the caller. Only root can do that.
+    /// Makes files that this thread creates from now on belong to the caller. Only root can do that. The caller's umask applies
+    /// only if the store keeps access control lists.
     func actAs(_ caller: Caller) {
         let umask = keepsAccessControlLists ? caller.umask : 0
         let current = identity.pointer?.assumingMemoryBound(to: ThreadIdentity.self)

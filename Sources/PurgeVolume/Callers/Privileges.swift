@@ -5,14 +5,16 @@ import PurgeSystem
 /// setattr_should_drop_suidgid(). With FUSE_HANDLE_KILLPRIV_V2 this is the daemon's task. The kernel marks the requests that
 /// require it, except for fallocate, copy_file_range and chown.
 enum Privileges {
-    /// Clears both bits on an open file, after the kernel has said that the caller may not keep them.
+    /// Clears both bits on an open file, after the kernel has said that the caller may not keep them. Set-group-ID without
+    /// group execute permission stays if the caller has CAP_FSETID or is in the file's group.
     static func drop(from descriptor: Int32, tid: pid_t) throws(Errno) {
         let status = try System.status(descriptor)
         guard status.hasPrivileges else { return }
         try drop(from: descriptor, status, by: CallerCredentials(of: tid))
     }
 
-    /// Clears both bits for fallocate and copy_file_range, where the kernel does not say whether the caller may keep them.
+    /// Does the same as `drop` for fallocate and copy_file_range, but only if the caller lacks CAP_FSETID: the kernel does not
+    /// say whether the caller may keep the bits.
     static func dropUnlessCapable(from descriptor: Int32, tid: pid_t) throws(Errno) {
         let status = try System.status(descriptor)
         guard status.hasPrivileges else { return }
@@ -28,16 +30,16 @@ enum Privileges {
         if kept != status.st_mode { try System.changeMode(descriptor, kept & 0o7777) }
     }
 
-    /// Clears set-group-ID for chown(2) of a file without group execute permission. The backing file system's own chown clears
-    /// the rest.
+    /// Clears set-group-ID for chown(2) of a file without group execute permission, unless the caller may keep it. The backing
+    /// file system's own chown clears the rest.
     static func dropGroup(_ location: Location, tid: pid_t) throws(Errno) {
         let status = try location.status()
         guard status.isRegularFile, status.st_mode & S_IXGRP == 0 else { return }
         try dropGroup(location, status, tid: tid)
     }
 
-    /// Clears set-group-ID when an access control list is set, for any caller without the right to keep it, and also for a
-    /// directory: the rule of chmod(2).
+    /// Clears set-group-ID when an access control list is set, on a directory too, unless the caller may keep it. This is the
+    /// rule of chmod(2).
     static func dropGroupWithList(_ location: Location, tid: pid_t) throws(Errno) {
         try dropGroup(location, location.status(), tid: tid)
     }

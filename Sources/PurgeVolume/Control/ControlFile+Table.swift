@@ -6,8 +6,8 @@ extension ControlFile {
     enum Content {
         /// A report on the present state.
         case report((VolumeCore) -> String)
-        /// A report that can also be set: a written text asks for a change of the device. `parse` returns nil if it is
-        /// malformed.
+        /// A report that can also be set: a written text asks for a change of the device. `parse` returns nil for a malformed
+        /// text.
         case setting(read: (VolumeCore) -> String, parse: (String) -> DeviceChange?)
         /// The outcome of a request, which is a purge or only its plan. It is read on the descriptor that wrote the request.
         case answer(purges: Bool)
@@ -176,7 +176,8 @@ extension ControlFile {
         "| `\(rawValue)` | \(row.reads) |\(row.writes.map { " \($0) " } ?? " ")|"
     }
 
-    /// Returns the change of the device that a written text asks for; nil for a malformed text.
+    /// Returns the change of the device that a written text asks for; nil if the text is malformed or the file is not a
+    /// setting.
     func change(_ text: String) -> DeviceChange? {
         if case .setting(_, let parse) = row.content { parse(text) } else { nil }
     }

@@ -14,7 +14,8 @@ public struct ControlFiles: VolumeFamily {
 
     /// Opens a control file. `flags` are the flags of open(2).
     public func open(_ node: Node, flags: Int32 = O_RDWR) throws(Errno) -> ControlHandle {
-        // A command may need room, and a number reports how much there is.
+        // A command may need the room of files that are kept open for retried calls, and a number must not count such files
+        // without a name.
         if flags & O_ACCMODE == O_WRONLY { retries.finishOld() } else { retries.finishNameless() }
         guard let file = control.file(node) else { throw .isDirectory }
         let handle = ControlHandle(

@@ -97,7 +97,7 @@ public final class ControlHandle: Sendable {
     public let file: ControlFile
     /// The reader of `events`; nil for other files.
     public let reader: EventReader?
-    /// Whether the file was also opened for reading.
+    /// Whether the file was opened for reading.
     let isReadable: Bool
     private struct State {
         var content: [UInt8] = []
@@ -112,7 +112,7 @@ public final class ControlHandle: Sendable {
         self.reader = reader
     }
 
-    /// The handle that the kernel keeps for the open file.
+    /// The fh by which the kernel identifies the open file.
     // Unmanaged: no reference is taken, only the address is read.
     public var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 

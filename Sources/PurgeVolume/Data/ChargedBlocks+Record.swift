@@ -73,8 +73,9 @@ extension ChargedBlocks {
         } catch { throw access.hostError(error, node) }
     }
 
-    /// Notes that a file with a record has been written up to `end`. With `hasEveryBlock`, the backing file is known to have
-    /// all of its blocks, although seeking reports blocks without data as a hole.
+    /// Notes that a file with a record has been written up to `end`, and drops a record that is no longer needed. With
+    /// `hasEveryBlock`, the backing file is known to have all of its blocks, although seeking reports blocks without data as a
+    /// hole.
     func noteWritten(_ node: Node, _ descriptor: Int32, end: Int64, hasEveryBlock: Bool = false) {
         change { state in
             guard let size = state[node].sparseSize else { return }

@@ -56,8 +56,8 @@ extension NodeIO {
         return writers == 0 && soloists > 0
     }
 
-    /// Registers a call that runs alone. Returns false as long as another call is in flight. From the first attempt on no
-    /// further write begins, so the wait ends.
+    /// Registers a call that runs alone. Returns false as long as another call is in flight. After the first attempt no further
+    /// write in place begins, so the wait ends.
     mutating func beginAlone(_ isRegistered: inout Bool) -> Bool {
         if !isRegistered { soloists += 1 }
         isRegistered = true

@@ -22,9 +22,9 @@ struct DataProtection: VolumeFamily {
         try change { (state) throws(Errno) in try Self.admit(access, to: node, by: tid, &state) }
     }
 
-    /// Admits or refuses the write-back of a mapping's pages that no refused write has changed (`RefusedPages`). Data that was
-    /// stored in a mapping before the device was locked has been written back by the time the kernel has dropped the file's
-    /// pages.
+    /// Admits or refuses the write-back of a mapping's pages that no refused write has changed (`RefusedPages`). Every
+    /// write-back is admitted until the kernel has dropped the file's pages after a lock, because the data may have been stored
+    /// in the mapping before the lock.
     @inline(__always)
     func admitWriteBack(to node: Node, by tid: pid_t) throws(Errno) {
         guard core.restrictsData.load(ordering: .relaxed) else { return }

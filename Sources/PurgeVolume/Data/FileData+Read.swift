@@ -26,13 +26,13 @@ public struct ReadRequest: Sendable {
 public enum ReadData {
     /// Bytes in the reader's buffer.
     case copied(UnsafeRawBufferPointer)
-    /// Data to be spliced from a descriptor, which stays open until the file is released.
+    /// Data to be spliced from a descriptor, which stays open until the handle is released.
     case spliced(Int32, offset: Int64, length: Int)
 }
 
 extension FileData {
-    /// Returns the data of a read. There is no other way to an open file's content, except for passthrough by the kernel.
-    /// While the device is unlocked this takes no lock.
+    /// Returns the data of a read. Only `copy` and passthrough by the kernel also reach an open file's content. While the
+    /// device is unlocked this takes no lock.
     func read(
         _ handle: Handle, _ request: ReadRequest, into buffer: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> ReadData {

@@ -81,7 +81,8 @@ extension FileData {
         }
     }
 
-    /// Waits for the write's turn. Returns its reservation, or nil if making it needs more than a look at the numbers.
+    /// Waits for the write's turn. Returns its reservation, or nil if the reservation first requires a purge, room for a hole,
+    /// or settling an earlier failure.
     private func beginWrite(_ request: WriteRequest, of node: Node, isAlone: inout Bool) -> Reservation? {
         let now = clock.now
         let blocks = request.blocks

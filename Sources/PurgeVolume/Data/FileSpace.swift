@@ -8,8 +8,8 @@ import PurgeTree
 struct FileSpace: VolumeFamily {
     let core: VolumeCore
 
-    /// Sets the size, for ftruncate(2). It frees every block past the new end, and allocates nothing unless the file is
-    /// passed through.
+    /// Sets the size, for truncate(2) and ftruncate(2). This frees every block past the new end, and allocates nothing unless
+    /// the file is passed through.
     func truncate(
         _ node: Node, _ fd: Int32, to size: Int64, tid: pid_t, debt: inout AnnouncementDebt
     ) throws(Errno) {

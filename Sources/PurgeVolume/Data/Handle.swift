@@ -84,7 +84,7 @@ struct NodeHandles: ~Copyable, Sendable {
     var isEmpty: Bool { first == nil }
     var newest: Handle? { first?.takeUnretainedValue() }
 
-    /// The thread of the newest open that the app still has; nil if it has none.
+    /// The thread of the newest open that the app still has, or whose mapping it may still have; nil if there is none.
     var lastOpener: pid_t? {
         var next = first
         while let handle = next {

@@ -34,7 +34,7 @@ extension OpenFiles {
         }
     }
 
-    /// Releases one file if its last mapping is gone, before the file is opened or truncated.
+    /// Releases the kept descriptor of a file if the last mapping is gone.
     func settleMapping(of node: Node) {
         let (handle, sidecar) = change { state in state.settleMapping(of: node) }
         if let sidecar { store.removeSidecar(sidecar) }

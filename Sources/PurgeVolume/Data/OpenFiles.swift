@@ -143,7 +143,7 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// Opens an entry that must be a file of ours.
+    /// Opens an entry that should be a regular file of the tree. ESTALE if something else was put in its place.
     private static func openEntry(_ directory: Int32, _ name: CName, _ flags: Int32) throws(Errno) -> Int32 {
         do throws(Errno) {
             return try System.openWithoutWaiting(at: directory, name, flags)
@@ -154,7 +154,7 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// Opens a file, without O_NOATIME if the daemon is not the owner; the flag is only for owners.
+    /// Opens a file or directory, without O_NOATIME if the daemon neither owns it nor is root: the flag requires that.
     static func openPatiently(_ directory: Int32, _ name: CName, _ flags: Int32) throws(Errno) -> Int32 {
         do { return try System.open(at: directory, name, flags) } catch .notPermitted {
             return try System.open(at: directory, name, flags & ~System.openNoAccessTime)

@@ -23,7 +23,7 @@ public struct Retries: VolumeFamily {
     /// 50 ms, once another call needs room: a retried call that comes within this time would keep the file open anyway.
     private static let shortPatience: Int64 = 50_000_000
 
-    /// Whether a file may be kept open for any call. If not, this check is all that a request costs.
+    /// Whether a file may be kept open for any call. If not, this check is the only work that retries add to a request.
     @inline(__always)
     var areSome: Bool { core.areRetries.load(ordering: .acquiring) }
 
@@ -50,7 +50,7 @@ public struct Retries: VolumeFamily {
             } catch .stale {
                 lookups.forget(entry.node, count: 1)
             } catch {
-                // The call may still succeed without it.
+                // The call may still succeed although the file is not kept open.
                 return entry
             }
         }
@@ -69,14 +69,15 @@ public struct Retries: VolumeFamily {
         if let superfluous { openFiles.close(superfluous) }
     }
 
-    /// Releases the files kept for a thread's call when a request of the thread is about to be answered. The thread is 0 for
-    /// a request that can come before the call.
+    /// Releases the files kept for a thread's call when a request of the thread is about to be answered. Also drops every retry
+    /// that is older than `patience`. `thread` is 0 for a request that can come before the call; only old retries are then
+    /// dropped.
     public func finish(_ thread: pid_t) {
         let now = System.uptime()
         finish { !$1.kept.isEmpty && $0 == thread || now - $1.began > Self.patience }
     }
 
-    /// Releases files kept for too long, before a call reads or uses the available room.
+    /// Releases files kept for longer than `shortPatience`, before a call reads or uses the available room.
     @inline(__always)
     func finishOld(except thread: pid_t = 0) {
         guard areSome else { return }

@@ -71,7 +71,8 @@ struct ContainerFolders: VolumeFamily {
         attribute.hasPrefix("user.") || attribute.hasPrefix("system.posix_acl_")
     }
 
-    /// Resets the container to the state of a new one: without attributes, owned by the store's owner, and readable.
+    /// Resets the container's own directory to the state of a new one: without attributes of the app, owned by the store's
+    /// owner, and with mode 755.
     func resetRoot() {
         let container = store.container.raw
         do throws(Errno) {

@@ -6,7 +6,7 @@ import PurgeTree
 
 // Work that must not be left half done. A mark is saved before the first file is removed, and cleared after the last one. If
 // the daemon ends in between, the next mount finds the mark and finishes the work. That mount removes files only if the store
-// also notes that not all were gone (`RemovalNote`).
+// also has a note that some are left (`RemovalNote`).
 extension DeviceChanges {
     /// Carries out the work. ECANCELED if the store cannot keep the mark; the store is then left as it was. ENOTEMPTY if
     /// entries are left in a container that was to be emptied.

@@ -10,8 +10,8 @@ struct DeviceChanges: VolumeFamily {
     let core: VolumeCore
     let keeper: StoreKeeper
 
-    /// Makes a change that `text` asks for, and returns when everything that it requires is done. EINVAL if the device refuses
-    /// it. EIO if it is in force but could not be saved; saving is retried every second.
+    /// Makes a change that `text` asks for, and returns when everything that the change requires is done. EINVAL if the device
+    /// refuses the change. EIO if the change is in force but could not be saved; saving is retried every second.
     func apply(_ wanted: DeviceChange, as text: String, by pid: pid_t) throws(Errno) {
         var moment: FileTime?
         if case .clock = wanted { moment = try store.momentBetweenStamps() }
@@ -35,8 +35,9 @@ struct DeviceChanges: VolumeFamily {
         }
     }
 
-    /// Makes any change. `decide` makes it under the lock, at a moment of the device's own time, and returns its effects.
-    /// Carrying them out may take as long as a purge, so this must not be called on a thread that serves requests.
+    /// Makes any change. `decide` gets the time by the device's clock, changes the device under the lock, and returns the
+    /// effects. Carrying out the effects may take as long as a purge, so this must not be called on a thread that serves
+    /// requests.
     func make(
         by pid: pid_t, _ decide: (inout Device, Instant) throws(DeviceRefusal) -> [DeviceEffect]
     ) throws(Errno) {
@@ -59,7 +60,7 @@ struct DeviceChanges: VolumeFamily {
         try carryOut(effects, pid)
     }
 
-    /// Changes the device at a moment of its own time, and carries out the effects that belong to the same step.
+    /// Changes the device at the present time of its clock, and carries out the effects that belong to the same step.
     func step<Failure: Error>(
         _ state: inout VolumeState, _ decide: (inout Device, Instant) throws(Failure) -> [DeviceEffect]
     ) throws(Failure) -> [DeviceEffect] {
@@ -96,7 +97,7 @@ struct DeviceChanges: VolumeFamily {
         guard isSaved else { throw .ioError }
     }
 
-    /// Removes files that are too old from tmp. If the mount ends first, the next mount does the rest.
+    /// Removes files and empty folders that are too old from tmp. If the mount ends first, the next mount does the rest.
     private func age(_ moment: Instant, _ pid: pid_t) {
         purgedNames.awaitingAnnouncements { debt in
             _ = EmptiedFolder(core: core, work: .ageing(moment), pid: pid).empty(&debt)

@@ -25,8 +25,8 @@ struct DeviceTimer: VolumeFamily {
         }
     }
 
-    /// Waits until a moment, or until the device changes. The wait is at most `longest` milliseconds, because the machine's
-    /// clock may be set.
+    /// Waits until a moment, or until the device changes. The wait for a moment is at most `longest` milliseconds, because the
+    /// machine's clock may be set. If `moment` is nil, only a change ends the wait.
     private func wait(while seen: UInt64, until moment: Instant?, atMost longest: Int64) {
         guard let moment else { return core.deviceGate.wait(while: seen) }
         // Rounded up, so that the wait does not end within the millisecond before the moment.

@@ -72,8 +72,8 @@ public final class EventLog: Sendable {
     }
     private let state: Mutex<State>
     private let ring = EventRing()
-    /// Held while the journal is written: when `flush` returns, earlier events are in the journal. The value holds the events
-    /// that an earlier flush could not write.
+    /// Held while the journal is written. The value holds the events that an earlier flush could not write. When `flush`
+    /// returns, all other earlier events are in the journal.
     private let flushing = Mutex<[Event]>([])
     /// Advances when a `flush` is done.
     private let flushed = Gate()
@@ -164,7 +164,7 @@ public final class EventLog: Sendable {
         text.utf8.count <= longestText ? text : String(decoding: text.utf8.prefix(longestText), as: UTF8.self) + "..."
     }
 
-    /// Keeps events for the journal. If the journal cannot be written, the newest events are dropped.
+    /// Keeps events for the journal. If too many are waiting, new events are dropped until the journal has noted the gap.
     private static func keep(_ new: consuming Unwritten, _ state: inout State) {
         var fitting = 0
         while fitting < new.events.count, state.dropped == 0, !state.waiting.isFull {
@@ -291,7 +291,7 @@ extension EventLog {
         }
     }
 
-    /// The reason why the journal could not be written; nil if it could.
+    /// The reason why the last flush could not write the journal; nil if it could.
     var failure: StoreError? { state.withLock { $0.failure } }
 
     /// How many events the journal lacks.
@@ -326,7 +326,7 @@ extension EventLog {
         for reader in readers { reader.end() }
     }
 
-    /// Returns the recorder, which gets everything from now on up to the last event of the mount.
+    /// Returns the recorder, which gets all live events from now on, up to the last event of the mount.
     public func addRecorder() -> EventRecorder {
         let recorder = EventRecorder(addReader())
         state.withLock { $0.recorder = recorder }

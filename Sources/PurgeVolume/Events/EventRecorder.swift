@@ -4,8 +4,9 @@ import Synchronization
 /// Receives events as JSON lines, whole or in pieces; returns false when it accepts no more.
 public typealias EventSink = @Sendable ([UInt8]) -> Bool
 
-/// Sends every event of a mount, from the first to the last, to the process that started the daemon. It runs on its own
-/// thread: a slow sink misses events (which a `dropped` record reports), but delays nothing else.
+/// Sends every live event of a mount, from the first to the last, to the process that started the daemon. The app's own changes
+/// of names are not live events. The recorder runs on its own thread: a slow sink misses events (which a `dropped` record
+/// reports), but delays nothing else.
 public final class EventRecorder: Sendable {
     /// The longest time, in milliseconds, that the end of a mount waits for a sink that accepts nothing.
     private static let patience: Int64 = 5000

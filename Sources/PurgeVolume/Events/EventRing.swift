@@ -74,7 +74,8 @@ final class EventRing: Sendable {
         state.withLock { position.line < min($0.end, end?.line ?? .max) }
     }
 
-    /// Returns the line at `position` and advances it, or tells which lines before it are gone.
+    /// Returns the line at `position`, or describes the lines that left the ring before they were read, and advances `position`
+    /// past them. Returns neither if there is nothing new.
     func next(_ position: inout Position, before end: Position?) -> (missed: Missed?, line: [UInt8]?) {
         state.withLock { state in
             let limit = min(state.end, end?.line ?? .max)

@@ -50,8 +50,8 @@ public struct Directories: VolumeFamily {
         }
     }
 
-    /// Loads the next `count` entries into the caches of the file system below, while the reader is busy with the `count`
-    /// entries that it has just received.
+    /// Loads at most `count` of the entries that have been read ahead into the caches of the file system below, while the
+    /// reader is busy with the `count` entries that it has just received.
     public func warmUp(_ handle: DirectoryHandle, after count: Int) {
         handle.warmUp(count) { port.expectSlowWork() }
     }

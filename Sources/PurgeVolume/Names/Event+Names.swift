@@ -34,7 +34,8 @@ extension Event {
     private static func bytes(_ node: Node, _ state: borrowing VolumeState) -> ByteCount? {
         node.isRegular ? state[node].charged : nil
     }
-    /// Returns the bytes that removing a name frees; nil if the file has another name, because then nothing is freed.
+    /// Returns the bytes that removing a name frees; nil if the file has another name, because then nothing is freed, and nil
+    /// for anything but a regular file.
     @inline(__always)
     private static func bytesOfLastName(_ node: Node, _ state: borrowing VolumeState) -> ByteCount? {
         state[node].hasSeveralNames ? nil : bytes(node, state)
