@@ -23,8 +23,8 @@ public struct MountRequest: Sendable {
     public var warnsOfSmallDisk = true
     /// Whether a process still waits for the mount to be ready, so that ending now counts as a failure.
     public var isAwaited: @Sendable () -> Bool = { false }
-    /// The process for which the app is launched before the mount is ready, and terminated at the end of the mount; nil if
-    /// others do that.
+    /// The process for which the app is launched before the mount is ready, and terminated at the end of the mount. nil if the
+    /// mount is read-only, or if others launch and terminate the app.
     public var appProcess: Int32? {
         get { isReadOnly ? nil : givenAppProcess }
         set { givenAppProcess = newValue }
@@ -32,7 +32,8 @@ public struct MountRequest: Sendable {
     private var givenAppProcess: Int32?
     /// Whether the store is removed after the mount without being read, so that nothing need be written at the end.
     public var isStoreDiscarded = false
-    /// Called when the mount has ended, all events have been sent, and the store is no longer used.
+    /// Called when the mount has ended and the store is no longer used. Not called without an event sink, or if events were not
+    /// sent.
     public var whenComplete: (@Sendable (StatusReport, _ hostRefusals: Int) -> Void)?
     /// Called when serving has ended, before pending state is written to the store.
     public var whenEnding: @Sendable () -> Void = {}

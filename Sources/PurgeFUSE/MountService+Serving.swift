@@ -31,7 +31,7 @@ extension MountService {
         }
         let failure = Channel.failure
         if failure != nil { EndSignals.detach(mountpoint, device: device) }
-        // /dev/fuse is closed before the store is free.
+        // Shows other processes that the mount is over, although this one still holds the store.
         server.endingMark.set()
         // The notifier may be in a call through the mount that is no longer served. The end of the volume and unmounting both
         // wait for the notifier.
@@ -48,11 +48,12 @@ extension MountService {
         if let loss { throw loss }
     }
 
-    /// Starts all threads of a mount except the volume's own. Returns the serving thread, which ends with the mount.
+    /// Starts the trace and the threads that serve requests, wait for signals and watch the mount. Returns the serving thread,
+    /// which ends with the mount.
     private static func startServing(
         _ channel: Channel, _ server: Server, _ mountpoint: String
     ) throws(Errno) -> WorkThread {
-        // Must come before the first request is served, since that may purge names that must then be announced.
+        // Must come before the first request is served, because a request may purge names, which must then be announced.
         try server.kernel.begin(session: channel.session)
         server.trace?.start(server.volume)
         let ended = Gate()

@@ -20,7 +20,7 @@ extension MountService {
         }
     }
 
-    /// Warns only if sizes were given now: a device may be meant to be full.
+    /// Warns only if this mount was given a size, because the device in the store may be meant to be full.
     static func warnOfFullDevice(_ settings: Device, _ given: SettingsChange) {
         guard given.total != nil || given.others != nil, settings.others >= settings.total else { return }
         note(

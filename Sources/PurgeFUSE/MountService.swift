@@ -11,7 +11,7 @@ public enum MountService {
     /// -u, or one of `SignalSet.ending` to this process).
     public static func serve(_ request: MountRequest, whenReady: () -> Void) throws(StoreError) {
         EndSignals.block()
-        System.raiseDescriptorLimit()  // each open file of the app takes one of the daemon's
+        System.raiseDescriptorLimit()  // each open file of the app takes one of the daemon's descriptors
         let mountpoint = try resolve(request.mountpoint)
         let store = try open(request)
         var isReady = false
@@ -78,8 +78,8 @@ public enum MountService {
         try run(channel, server, mountpoint, request, whenReady)
     }
 
-    /// Returns the store's settings. A separate volume first finishes interrupted work: its device has none of the new settings,
-    /// so they are not saved if the mount fails.
+    /// Returns the store's settings. If the mount is not read-only, a separate volume first finishes interrupted work. That
+    /// volume has none of the new settings, so they are not saved if the mount fails.
     private static func loadSettings(
         _ request: MountRequest, _ store: Store, _ journal: Journal
     ) throws(StoreError) -> Device {
@@ -92,7 +92,7 @@ public enum MountService {
         return try store.loadSettings()
     }
 
-    /// The signal that told this process to end.
+    /// The signal that asked this process to end; nil if none has arrived.
     public static var interruption: Int32? { EndSignals.received }
 
     /// Saves the settings once the mount exists, because a failed mount must leave the settings unchanged. Also saves changes
@@ -119,7 +119,8 @@ public enum MountService {
         do throws(StoreError) {
             try store.saveSettings(volume.device)
         } catch {
-            // On a full disk, deleting files through a mount is the way out, so the mount continues.
+            // On a full disk, deleting files through a mount is the way out. So the mount continues unless it was given new
+            // settings.
             guard settings == known else {
                 var failure = error
                 if kept > 0 { failure.advice += " " + StoreScan.unchanged(storedWith: kept) }

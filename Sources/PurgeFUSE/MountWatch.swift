@@ -1,16 +1,17 @@
 import Glibc
 import PurgeSystem
 
-/// Notices that the mount was removed while files were open in it (`fusermount3 -u -z`). The kernel does not tell the daemon.
+/// Notices that the mount was removed while files were open in it (`fusermount3 -u -z`). The kernel does not notify the daemon
+/// of this.
 enum MountWatch {
-    /// Calls `action` once, when there is no longer a mount of this device at `mountpoint`.
+    /// Calls `action` once, when the device that is now mounted at `mountpoint` is no longer mounted anywhere.
     static func start(_ mountpoint: String, _ action: @escaping @Sendable () -> Void) throws(Errno) {
         let table = try FileDescriptor.open("/proc/self/mountinfo", O_RDONLY)
         let device = try System.device(at: AT_FDCWD, mountpoint)
         let number = " \(device >> 32):\(device & 0xffff_ffff) "
         _ = try WorkThread(name: "mounts") {
             do throws(Errno) {
-                // The table polls as changed whenever any mount comes or goes.
+                // poll(2) reports a change of the table whenever any mount comes or goes.
                 repeat { try System.waitForChange(of: table.raw) } while isListed(number, in: table)
             } catch { return }  // without the watch, readers of events wait until the last file is closed
             action()

@@ -19,7 +19,7 @@ final class ParkedReads: Sendable {
 
     func park(_ pending: PendingReply, _ request: fuse_req_t, _ reader: EventReader, size: Int) {
         let entry = Parked(pending, reader, size)
-        // libfuse's interrupt callback, which may come at any time until the answer, only compares the address.
+        // libfuse may call this at any time until the answer is sent. The callback only compares the address.
         fuse_req_interrupt_func(
             request,
             { request, data in
@@ -34,8 +34,8 @@ final class ParkedReads: Sendable {
         if reader.isReadable { resume(reader) }
     }
 
-    /// Adds a read to the waiting reads of its reader, or answers it if it was interrupted before the interrupt callback could
-    /// find it. Returns whether the read waits.
+    /// Adds a read to the waiting reads of its reader, or answers EINTR if the read was interrupted before the interrupt
+    /// callback could find it. Returns whether the read waits.
     private func keep(_ entry: Parked, isFirst: Bool) -> Bool {
         let isKept = parked.withLock { parked in
             if entry.pending.isInterrupted { return false }

@@ -95,7 +95,8 @@ struct Reply: ~Copyable {
         }
         discard self
     }
-    /// Answers with an attribute's value, or with its length if only that was requested.
+    /// Answers with an attribute's value or a list of names. If `size` is 0, answers with the length only; if `size` is too
+    /// small, with ERANGE.
     consuming func value(_ bytes: [UInt8], size: Int) {
         if size == 0 {
             fuse_reply_xattr(request, bytes.count)

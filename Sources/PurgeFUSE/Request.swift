@@ -58,8 +58,8 @@ extension Request {
 
     func done(_ body: () throws(Errno) -> Void) { answer(body) { reply, _ in reply.done() } }
 
-    /// Answers with an entry. If the kernel has not accepted it, for example because the request was interrupted, the kernel has
-    /// no reference either.
+    /// Answers with an entry. If the kernel has not accepted the answer, for example because the request was interrupted, the
+    /// kernel holds no reference to the entry. The reference counted for it is then dropped.
     func entry(_ body: () throws(Errno) -> Entry) {
         let volume = volume  // the answer frees the request
         answer(body) { reply, entry in

@@ -56,7 +56,7 @@ final class Server: Sendable {
 extension Server: RequestService {
     func prepareThread() { Volume.prepareWorkerThread() }
 
-    /// Notes a RELEASE, which counts from the moment it is read.
+    /// Traces the request. If it is the RELEASE of a file, notes it, because a RELEASE counts from the moment it is read.
     func note(_ request: RawRequest) {
         if let trace { trace.begin(request, self) }
         guard request.opcode == .release, !node(request.node).isControl,

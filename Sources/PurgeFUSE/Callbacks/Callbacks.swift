@@ -25,13 +25,13 @@ extension fuse_lowlevel_ops {
 typealias FileInfo = UnsafeMutablePointer<fuse_file_info>
 
 extension Request {
-    /// Returns the name of a request. libfuse passes names on as it got them, so they are never nil.
+    /// Returns the name of a request. libfuse passes a pointer into the request, which is never nil.
     func name(_ pointer: UnsafePointer<CChar>?) throws(Errno) -> CName {
         guard let pointer else { throw .invalid }
         return pointer
     }
 
-    /// Returns the object behind an open file of the kernel.
+    /// Returns the object behind an open file of the kernel, or throws EBADF if there is none.
     func object<Object: AnyObject>(_ info: FileInfo?, _ type: Object.Type = Object.self) throws(Errno) -> Object {
         guard let info, let object = Server.object(info.pointee.fh, type) else { throw .badFileDescriptor }
         return object
@@ -47,12 +47,12 @@ enum Connection {
         // Unmanaged: the session's userdata is the server, which is never released.
         let server = Unmanaged<Server>.fromOpaque(userdata).takeUnretainedValue()
         shim_want(connection, server.volume.keepsAccessControlLists ? 1 : 0)
-        // RELEASE travels with the background requests; a limit would hold it back behind later requests.
+        // RELEASE travels with the background requests, so a low limit would hold it back behind later requests.
         connection.pointee.max_background = 65535
         connection.pointee.congestion_threshold = 49151
         connection.pointee.time_gran = 1
-        // A power of two, and less than the pages of a request can hold. Writes then arrive in even parts whatever the alignment
-        // of their buffer, and the page cache of the store's file system keeps large folios.
+        // A power of two that is smaller than the pages of one request can hold. A large write then arrives in equal parts
+        // whatever the alignment of its buffer, and the page cache of the store's file system keeps large folios.
         connection.pointee.max_write = 512 << 10
     }
 }

@@ -38,8 +38,8 @@ extension Request {
         server.streams.park(later(), raw, reader, size: size)
     }
 
-    /// Carries out a command. One write(2) is one command, at any offset of the file. It runs on its own thread, since it may
-    /// have to wait for purges that need the workers.
+    /// Carries out a command. Each write(2) is one command, whatever its offset. Commands run on a separate thread, because
+    /// they may wait for purges that need the workers.
     func writeControl(_ info: FileInfo?, _ data: UnsafeRawBufferPointer) {
         let handle: ControlHandle
         do throws(Errno) { handle = try object(info) } catch { return fail(error) }

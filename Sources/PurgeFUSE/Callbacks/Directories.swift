@@ -77,7 +77,7 @@ private struct Listing {
         forget(server)
     }
 
-    /// Drops the references to entries of an answer that the kernel has not accepted.
+    /// Drops the references to the entries if their answer was not sent or was not accepted by the kernel.
     private func forget(_ server: Server) {
         forEachNode { server.volume.forget(server.node($0), count: 1) }
     }

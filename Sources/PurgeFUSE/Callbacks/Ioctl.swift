@@ -44,7 +44,7 @@ private enum PurgeableCommand: UInt32 {
         }
     }
 
-    /// Returns the flags in effect afterwards.
+    /// Carries out the command, and returns the flags that are then in effect.
     private func flags(
         of handle: Handle, _ data: UnsafeRawBufferPointer, _ request: Request
     ) throws(Errno) -> PurgeableFlags {

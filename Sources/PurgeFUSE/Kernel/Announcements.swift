@@ -4,13 +4,13 @@ import PurgeVolume
 import Synchronization
 
 /// Announcements on their way to the kernel, and the answers that wait for them. A separate thread sends the answers in order,
-/// once the kernel has been told or telling it takes too long.
+/// once the names have been announced or announcing them takes too long.
 ///
-/// To be told about a name, the kernel takes the lock of the directory. rename(2), unlink(2) and link(2) take that lock too, and
-/// then the lock of their file, which the kernel holds while a call writes or truncates that file. If the answer to such a write
-/// waited for a name in a directory that the other call has locked, the two would deadlock. So an answer does not wait for a
-/// notifier that is stuck. Instead the kernel is made to revalidate everything it has cached about the names, which needs no such
-/// lock. Then the answer is sent, and the directory's watchers are told when the lock is free.
+/// To announce a name, the notifier needs the kernel's lock of the directory. rename(2), unlink(2) and link(2) take that lock
+/// too, and then the lock of their file, which the kernel holds while a call writes or truncates that file. If the answer to
+/// such a write waited for a name in a directory that rename(2) has locked, the two calls would deadlock. So an answer does not
+/// wait for a stuck notifier. Instead, the answering thread makes the kernel revalidate everything it has cached about the
+/// names, which needs no such lock, and sends the answer. The notifier wakes the directory's watchers when the lock is free.
 final class Announcements: Sendable {
     private final class Pending: @unchecked Sendable {
         // @unchecked: only the answering thread uses `answer` and `isForgotten`.
@@ -27,12 +27,13 @@ final class Announcements: Sendable {
     private struct State {
         /// Announcements in the order in which the notifier makes them.
         var pending: [Pending] = []
-        /// For each announcement already made, at the front: the indices of its removals that could not be announced.
+        /// The indices of the removals that could not be announced, for each announcement at the front of `pending` that has
+        /// been made.
         var told: [[Int]] = []
     }
     private let state = Mutex(State())
     private let thread = WakefulThread()
-    /// How many steps the notifier has made: names announced and announcements finished.
+    /// How many steps the notifier has made. A step is an attempt to announce a name, or a finished announcement.
     private let progress = Atomic<UInt64>(0)
 
     /// How many nanoseconds an answer waits for a notifier that waits for a lock.
@@ -45,8 +46,9 @@ final class Announcements: Sendable {
     /// Starts the answering thread.
     ///
     /// - Parameters:
-    ///   - notifier: returns the thread that tells the kernel.
-    ///   - forget: makes the kernel revalidate everything it has cached about these names, without taking its locks.
+    ///   - notifier: returns the kernel's ID of the announcing thread.
+    ///   - forget: makes the kernel revalidate everything it has cached about these names, without taking the locks of
+    ///     directories.
     func start(
         notifier: @escaping @Sendable () -> pid_t, forget: @escaping @Sendable ([Removal]) -> Void
     ) throws(Errno) {
@@ -64,13 +66,14 @@ final class Announcements: Sendable {
         if wasIdle { thread.wake() }
     }
 
-    /// Returns where a removal of the current announcement has moved with its directory.
+    /// Returns the present name of a removal in the current announcement, whose directory may have moved; nil if the directory
+    /// has been removed.
     func whereabouts(of removal: Int) -> PurgedName? {
         let announcement = state.withLock { $0.pending[$0.told.count].announcement }
         return announcement.whereabouts(announcement.removals[removal])
     }
 
-    /// Notes that the notifier has announced one more name.
+    /// Notes that the notifier has finished with one more name, whether or not it could be announced.
     func advance() { progress.add(1, ordering: .relaxed) }
 
     /// Notes that the notifier has made the next announcement, except for the removals in `unreached`.
@@ -114,8 +117,8 @@ final class Announcements: Sendable {
         pending.answer = nil
     }
 
-    /// Returns a time limit: announcements that were added before it have waited long enough. nil while the notifier makes
-    /// progress.
+    /// Returns a moment in the past. Answers to announcements added before that moment must no longer wait. Returns nil if the
+    /// notifier has made progress recently enough: within `patience`, or within `longPatience` if no lock blocks it.
     private func limit(of notifier: pid_t, since lastProgress: Int64) -> Int64? {
         let now = System.uptime()
         guard now - lastProgress > Self.patience else { return nil }

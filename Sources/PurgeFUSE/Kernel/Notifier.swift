@@ -4,12 +4,12 @@ import PurgeTree
 import PurgeVolume
 import Synchronization
 
-/// Tells the kernel about purged names, on its own thread. A request's own thread would wait for a lock that the kernel
-/// holds for that very request.
+/// Announces purged names to the kernel and makes folders through the mount, on a separate thread. The thread that serves a
+/// request would wait for a lock that the kernel holds for that very request.
 ///
 /// The thread has no descriptors but the ones it opens itself. If the daemon is killed while the thread is inside the mount,
-/// the thread stays there until the connection ends, which requires that /dev/fuse is no longer open anywhere. If it shared the
-/// daemon's descriptors, it would wait for itself, and every process in the mount would wait too.
+/// the thread stays there until the connection ends, which requires that /dev/fuse is no longer open anywhere. If the thread
+/// shared the daemon's descriptors, it would wait for itself, and every process in the mount would wait too.
 final class Notifier: Sendable {
     private let queue = WorkQueue()
     private let announcements = Announcements()
@@ -36,11 +36,12 @@ final class Notifier: Sendable {
         announcements.end()
     }
 
-    /// The kernel's id of the thread that unlinks through the mount.
+    /// The kernel's ID of the notifier's thread; 0 before the thread has started.
     var thread: pid_t { threadID.load(ordering: .relaxed) }
 
-    /// Makes the kernel revalidate the attributes of a purged file before it uses the name. The kernel then gets ESTALE and
-    /// looks the name up again. It is also made to reread the directory. None of this takes the directory's lock.
+    /// Makes the kernel revalidate the attributes of each purged file before it uses the file's name. The kernel then gets
+    /// ESTALE and looks the name up again. Also drops the kernel's cached listings of the directories. None of this takes a
+    /// directory's lock.
     private func forget(_ removals: [Removal]) {
         var directory: UInt64 = 0
         for removal in removals where removal.concernsKernel {
@@ -51,9 +52,9 @@ final class Notifier: Sendable {
         }
     }
 
-    /// Creates folders with mkdir(2) through the mount, so that the kernel knows them, and gives them to `owner`. Returns when
-    /// that is done, or when it takes too long because a program holds the lock of a folder. In that case the folders are
-    /// created once the lock is free.
+    /// Creates missing folders with mkdir(2) through the mount, so that the kernel knows them. If the daemon runs as root, the
+    /// new folders are given to `owner`. Returns when all is done, or when one folder takes too long because a program holds a
+    /// lock that it needs. In that case the rest is done once the lock is free.
     func makeFolders(_ folders: [String], for owner: (user: uid_t, group: gid_t)) -> FolderMaking {
         let work = AwaitedWork()
         queue.add { [self] in
@@ -77,7 +78,7 @@ final class Notifier: Sendable {
             try System.makeDirectory(at: parent.raw, name, mode: 0o755)
             if geteuid() == 0 { try System.changeOwner(at: parent.raw, name, owner.user, owner.group) }
         } catch let error where [.exists, .accessDenied, .noEntry, .notDirectory, .readOnly].contains(error) {
-            // An existing entry stays, and the app may close a folder.
+            // An existing entry stays, and the app may have removed a folder or its permissions.
         } catch { MountService.note("purgefs: warning: \(mount.path)/\(folder) cannot be made: \(error)") }
     }
 
@@ -107,7 +108,8 @@ final class Notifier: Sendable {
         var descriptor: FileDescriptor?
     }
 
-    /// Announces a name, and follows its directory if that has been moved meanwhile.
+    /// Announces a name. If that fails because the directory has moved, tries again with the new path. Returns false if the
+    /// name could not be announced.
     private func follow(_ name: PurgedName, of removal: Int, _ directory: inout OpenDirectory) -> Bool {
         var name = name
         for _ in 0..<Self.moves {
@@ -120,12 +122,12 @@ final class Notifier: Sendable {
         return false
     }
 
-    /// How many moves of its directory a name is followed through.
+    /// The maximum number of attempts to announce a name whose directory keeps moving.
     private static let moves = 16
 
     /// Announces a name. unlink(2) or rmdir(2) through the mount wakes watchers and drops the name; truncate(2) wakes the
-    /// watchers of a tombstone. Returns false if that is not permitted (in a directory, or for a file, that the daemon's user
-    /// cannot write), or if the directory has moved.
+    /// watchers of a tombstone. Returns false if the call fails, either because the daemon's user cannot write the directory or
+    /// the file, or because the directory has moved. Returns true if the mount is gone.
     private func tell(_ name: PurgedName, _ directory: inout OpenDirectory) -> Bool {
         do throws(Errno) {
             let path = name.directoryPath

@@ -24,7 +24,8 @@ final class OwnMount: Sendable {
 
     var hasBegun: Bool { begun.withLock { $0 != nil } }
 
-    /// Makes the kernel revalidate the node's attributes before it uses one of its names. Takes no lock in the kernel.
+    /// Makes the kernel revalidate a node's attributes before it uses one of the node's names. Takes no lock of a file or
+    /// directory.
     func forgetAttributes(of node: UInt64) { invalidate(node, from: -1) }
 
     /// Drops the pages of a file, or the listing of a directory. Waits for pages that are being read or written.
@@ -35,8 +36,8 @@ final class OwnMount: Sendable {
         fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node), offset, 0)
     }
 
-    /// Opens a path in the mount. Returns nil if our mount is gone, because the path would lead to the directory under it. Mounts
-    /// inside ours are not entered, since they may never answer.
+    /// Opens a path in the mount. Returns nil if our mount does not exist yet or is gone, because the path would then lead to
+    /// the directory under the mount. Mounts inside ours are not entered, since they may never answer.
     func open(_ path: [UInt8], _ flags: Int32) throws(Errno) -> FileDescriptor? {
         let root = try FileDescriptor.open(self.path, System.openPath | O_DIRECTORY)
         guard try System.device(at: root.raw, "") == begun.withLock({ $0?.device }) else { return nil }

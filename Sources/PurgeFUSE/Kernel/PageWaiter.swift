@@ -20,8 +20,8 @@ final class PageWaiter: Sendable {
     private let threadID = Atomic<Int32>(0)
     /// How many calls of `dropPages` have abandoned work that the thread has not finished yet.
     private let abandoned = Atomic<Int>(0)
-    /// The files to open while a caller waits for them, by numbers that are used once. The thread has only the numbers: it must
-    /// not release a node, which may own a descriptor of the process.
+    /// The files to open while a caller waits for them, each under a number that is used once. The thread has only the numbers:
+    /// it must not release a node, which may own a descriptor of the process.
     private let files = Mutex(Files())
     /// The number of the file that the thread is opening; 0 if there is none.
     private let wanted = Atomic<UInt64>(0)
@@ -43,10 +43,10 @@ final class PageWaiter: Sendable {
 
     func end() { queue.end() }
 
-    /// Has the pages of each file dropped `times` times. Returns the files that could not be opened, because the daemon's user
-    /// may not read them. To find a name the kernel may need the lock of the container, which another call can hold forever. So
-    /// this also returns when a file takes too long, and at once while the thread is stuck. `open` is called on the waiter's
-    /// thread with the path of a file in the mount.
+    /// Has the pages of each file dropped `times` times. Returns the files for which this has not been done. The daemon's user
+    /// may not be permitted to read a file, and to find a name the kernel may need the lock of the container, which another
+    /// call can hold forever. So the function gives up when a file takes too long, and it returns all files at once while the
+    /// thread is stuck. `open` is called on the waiter's thread with the path of a file in the mount.
     func dropPages(
         of nodes: [Node], times: Int, open: @escaping @Sendable ([UInt8]) throws(Errno) -> FileDescriptor?
     ) -> [Node] {
@@ -82,7 +82,7 @@ final class PageWaiter: Sendable {
         wanted.store(number, ordering: .sequentiallyConsistent)
         defer {
             wanted.store(0, ordering: .sequentiallyConsistent)
-            // This lookup fails, so the kernel forgets the name, which is a reference to the file.
+            // This lookup fails, so the kernel drops the name, and with it a reference to the file.
             do throws(Errno) { _ = try open(path) } catch {}
         }
         do throws(Errno) {
@@ -101,6 +101,6 @@ final class PageWaiter: Sendable {
     /// Whether this is the thread that opens files only to have their pages dropped.
     func isWaiting(by tid: pid_t) -> Bool { tid != 0 && tid == threadID.load(ordering: .relaxed) }
 
-    /// FOPEN flags of the answer: no page is kept, and the mode of the file's I/O does not change.
+    /// FOPEN flags of the answer to OPEN. They have the kernel drop all pages, and do not change the mode of the file's I/O.
     static let openFlags = UInt32(SHIM_FOPEN_DIRECT_IO) | UInt32(SHIM_FOPEN_NOFLUSH)
 }

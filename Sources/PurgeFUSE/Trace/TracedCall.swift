@@ -26,7 +26,7 @@ struct TracedCall {
     /// The part of a successful answer that is shown.
     enum Answer {
         case success
-        /// An entry, or node 0 for a missing name, which the kernel may cache.
+        /// An entry. Its node is 0 if the name does not exist and the kernel may cache that.
         case entry
         /// The number of bytes in the answer.
         case size

@@ -14,7 +14,7 @@ struct Channel: @unchecked Sendable {
 
     /// Takes over the input and output of a mounted session.
     ///
-    /// - Parameter stackDepth: depth of the mount over the store's file system, for passthrough.
+    /// - Parameter stackDepth: how many levels the mount is above the store's lowest file system, for passthrough.
     init(_ session: OpaquePointer, stackDepth: UInt32) throws(Errno) {
         self.session = session
         let code = shim_take_over_io(session, stackDepth)
@@ -47,7 +47,7 @@ struct Channel: @unchecked Sendable {
         let code = channel_failure()
         return code == 0 ? nil : Errno(code)
     }
-    /// Fails all requests that have not been served, including calls of our own notifier. Called after `stop`, when
-    /// no worker is left.
+    /// Fails all requests that have not been served, including calls of our own notifier. Called when no worker is left; does
+    /// nothing unless `stop` or `fail` was called.
     func cutOff() { channel_cut_off() }
 }

@@ -3,15 +3,15 @@ import PurgeSystem
 
 /// Requests as they come from /dev/fuse.
 final class DeviceRequests<Service: RequestService>: RequestSource, @unchecked Sendable {
-    // @unchecked: only the leader uses `failures`; the rest is not changed.
+    // @unchecked: only the leader uses `failures`; the other properties are constant.
     private let channel: Channel
     private let service: Service
     /// How many reads have failed in a row.
     private var failures = 0
-    /// The mount ends after this many failures, about two seconds.
+    /// The mount ends after more failures than this, which takes about two seconds.
     private static var maximumFailures: Int { 200 }
 
-    /// libfuse's own size, which is the minimum that the kernel accepts.
+    /// The size of libfuse's own buffer. The kernel refuses a read into a buffer that the largest WRITE would not fit.
     private static var bufferSize: Int { (1 << 20) + 4096 }
     private static var headerSize: Int { 40 }
     /// The size of fuse_in_header and fuse_write_in.

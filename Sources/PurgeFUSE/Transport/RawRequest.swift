@@ -31,7 +31,7 @@ struct RawRequest {
     let number: UInt32
     var opcode: Opcode? { Opcode(rawValue: number) }
 
-    /// - Parameter buffer: holds a header at least.
+    /// - Parameter buffer: holds at least a header.
     init(_ buffer: UnsafeMutableRawBufferPointer) {
         base = UnsafeRawPointer(buffer.baseAddress)
         number = buffer.load(fromByteOffset: 4, as: UInt32.self)
@@ -46,9 +46,9 @@ struct RawRequest {
     var node: fuse_ino_t { fuse_ino_t(word(16, UInt64.self)) }
     /// The calling thread; 0 if it is in another PID namespace.
     var thread: pid_t { pid_t(bitPattern: word(32, UInt32.self)) }
-    /// The thread whose call on a path ends with this request. 0 for a request that can come before the main one: a step on the
-    /// way to the file, a query of the kernel's own (such as the capabilities of a file about to be truncated), or a request
-    /// for which no thread waits.
+    /// The thread whose call on a path this request completes. 0 for a request that can come before the call's main one, such
+    /// as a step on the way to the file or a query by the kernel (the capabilities of a file about to be truncated). Also 0 for
+    /// a request for which no thread waits.
     var call: pid_t {
         switch opcode {
         case .lookup, .getattr, .statx, .getxattr, .readlink, .read, .release, .releaseDirectory: 0

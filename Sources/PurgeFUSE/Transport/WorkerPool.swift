@@ -21,9 +21,9 @@ final class WorkerPool: Sendable {
     private let lead = Semaphore()
     private let watchGate = Gate()
     private let watchmanSleeps = Atomic<Bool>(false)
-    /// 0 while the leader reads, the request's number while it serves one.
+    /// The ticket of the quick request that the leader is serving; otherwise 0.
     private let serving = Atomic<UInt64>(0)
-    /// The body of each thread.
+    /// The body of each worker thread.
     private let life: @Sendable (WorkerPool) -> Void
 
     init(source: some RequestSource, limit: Int = 48) {
@@ -52,8 +52,8 @@ final class WorkerPool: Sendable {
         state.withLock { $0.threads.append(thread) }
     }
 
-    /// Runs a worker thread: waits for the lead, reads and serves until it gives up the lead, serves that request, and starts
-    /// again.
+    /// Runs a worker thread. The thread waits for the lead, and reads and serves requests until it has lost the lead. It
+    /// finishes the request that it is serving, and waits again.
     private func work(_ source: some RequestSource) {
         source.prepareThread()
         guard let buffer = source.makeBuffer() else { return }
@@ -99,11 +99,11 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// Lets another thread read from now on.
+    /// Gives the lead to an idle worker. Adds a worker if none is idle and the limit allows it.
     fileprivate func passLead() {
         let mustAdd = state.withLock { $0.idle == 0 && $0.threads.count < limit && !$0.isEnding }
         if mustAdd {
-            // If no thread can be created, the lead waits for the first free one.
+            // If no thread can be created, the first worker to become idle takes the lead.
             do { try addWorker() } catch {}
         }
         lead.signal()
@@ -194,7 +194,7 @@ protocol RequestSource: Sendable {
     func makeBuffer() -> UnsafeMutableRawBufferPointer?
     /// Receives one request, takes note of it and returns its length; 0 to try again, nil at the end.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int?
-    /// Whether a request of its kind may take long.
+    /// Whether a request of this kind and size may take long.
     func isSlow(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int) -> Bool
     func serve(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int)
 }
