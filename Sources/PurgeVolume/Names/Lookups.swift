@@ -33,7 +33,7 @@ struct Lookups: VolumeFamily {
         }
     }
 
-    /// Looks a name up once. Returns nil if the name has moved meanwhile.
+    /// Looks a name up once. Returns nil if the name or a purge has interfered, so that the caller must look again.
     private func lookupOnce(
         _ name: Name, _ cName: CName, in parent: Node, caller: Caller
     ) throws(Errno) -> Entry? {
@@ -83,8 +83,8 @@ struct Lookups: VolumeFamily {
         }
     }
 
-    /// Waits like `settledEntry`, and holds the entry so that no purge chooses it until `unhold`. A purge removes by name, so
-    /// it would remove the file that is about to get the name.
+    /// Waits like `settledEntry`, and holds the entry so that no purge chooses it until `unhold`. A purge removes files by
+    /// name, so otherwise it could remove the file that is about to get this name.
     func heldEntry(_ name: Name, in parent: Node) throws(Errno) -> Node? {
         var seen: UInt64?
         while true {
@@ -102,7 +102,8 @@ struct Lookups: VolumeFamily {
     func attributes(of node: Node, withBirth: Bool = false) throws(Errno) -> Attributes {
         if node.isControl { return control.attributes(of: node) }
         // The stamps must match the times remembered for them, and those are kept only for the newest and the previous stamps.
-        // So once an app has set times, the stamps are read again until the remembered times did not change during the read.
+        // So on a device whose clock has been advanced, the stamps of a file whose times an app has set are read again until
+        // the remembered times have not changed during the read.
         var seen: UInt32 = 0
         while true {
             let (status, birth) = try access.reading(node) { (location) throws(Errno) in

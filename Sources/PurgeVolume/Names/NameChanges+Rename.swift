@@ -58,7 +58,7 @@ extension VolumeState {
     }
 }
 
-/// A file's own flags. A program that saves by renaming a new file over it loses them.
+/// A file's own flags. They are lost when a program saves by renaming a new file over the file.
 private struct OwnFlags {
     let mark: PurgeMark?
     let isExcluded: Bool

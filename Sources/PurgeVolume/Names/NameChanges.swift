@@ -72,7 +72,8 @@ struct NameChanges: VolumeFamily {
         }
     }
 
-    /// Refuses the control directory's name at the root; no entry there can have it (docs/CONTROL.md).
+    /// Refuses names in the control directory with EPERM. At the root, refuses the control directory's own name with `error`
+    /// (docs/CONTROL.md).
     func refuseReserved(_ name: CName, in parent: Node, with error: Errno) throws(Errno) {
         if parent.isControl { throw .notPermitted }
         if parent === root, ControlTree.isReserved(name) { throw error }
@@ -85,7 +86,7 @@ struct NameChanges: VolumeFamily {
         guard try lookups.settledEntry(key, in: parent) == nil else { throw .exists }
         try makeWay(for: key, in: parent)
         let directory = try access.directoryDescriptor(parent)
-        // Held until the new name is in the tree. After that, purges skip a file that has several names.
+        // The file is held until the new name is in the tree. After that, purges skip the file if it has several names.
         try reserveForLink(node)
         let status: FileStatus
         do throws(Errno) {

@@ -19,15 +19,18 @@ public final class OfflineVolume {
         try volume.finishInterruptedWork()
     }
 
-    /// Returns the problems that the scan found. With `repairing`, repairs the records of charged blocks.
+    /// Returns the problems that the scan found. With `repairing`, rewrites damaged records of charged blocks, and removes
+    /// sidecars that belong to no file.
     public func recordProblems(repairing: Bool) throws(StoreError) -> [StoreProblem] {
         try volume.scan.recordProblems(repairing: repairing)
     }
 
-    /// Returns warnings about entries that could not be read: commands that only read do not change permissions.
+    /// Returns warnings about entries that could not be read. There may be some because commands that only read do not change
+    /// permissions.
     public func unreadableWarnings() -> [String] { volume.scan.unreadableWarnings() }
 
-    /// Returns the text that `MOUNT/.purgefs/NAME` would give.
+    /// Returns the text that `MOUNT/.purgefs/NAME` would give. Throws EACCES for `events`, and for files whose text is the
+    /// answer to a command.
     public func read(_ name: String) throws(Errno) -> String {
         guard let file = ControlFile(rawValue: name) else { throw .noEntry }
         guard file != .events, !file.answers else { throw .accessDenied }

@@ -13,7 +13,7 @@ public struct Announcement: Sendable {
     /// told in time (`isLate`).
     public let answer: (@Sendable (_ isLate: Bool) -> Void)?
 
-    /// Calls `told`, then `answer`. The caller has told the kernel about all of the names.
+    /// Calls `told`, then `answer`. Called when the kernel has been told about all of the names, or has none of them cached.
     public func finish() {
         told()
         answer?(false)

@@ -5,7 +5,7 @@ import PurgeSystem
 ///
 /// Every purge needs a debt to add its names to. A debt cannot be copied, and only two functions create one: `Volume.answering`
 /// releases the outcome of a call only when the debt is paid (`UnpaidAnswer`), and `PurgedNames.awaitingAnnouncements` waits
-/// before it returns. Dropping an unpaid debt is a bug, which `deinit` reports after it has told the kernel.
+/// before it returns. Dropping an unpaid debt is a bug. `deinit` then announces the names and reports the bug.
 public struct AnnouncementDebt: ~Copyable {
     enum Payment {
         /// Names are collected and announced together, along with the answer.
@@ -57,8 +57,8 @@ public struct AnnouncementDebt: ~Copyable {
         names.announce(owed, then: answer)
     }
 
-    /// Waits until the caller's names have been announced. Announcements are made in order, so it adds an empty one and waits
-    /// for that.
+    /// Waits until the caller's names have been announced. Announcements are made in order, so this function adds an empty one
+    /// and waits for it.
     fileprivate consuming func payByWaiting() {
         isAwaited = false
         names.awaitAnnouncements()

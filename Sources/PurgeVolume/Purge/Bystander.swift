@@ -7,7 +7,7 @@ import PurgeTree
 struct Bystander {
     /// How many bystanders an event names.
     private static let told = 8
-    /// How many open files, and how many files beside a victim, are looked at.
+    /// How many of the newest opens, and how many entries in the directory of the last victim, are examined.
     private static let (openLookedAt, besideLookedAt) = (128, 64)
 
     private let node: Node
@@ -24,7 +24,7 @@ struct Bystander {
         (self.node, self.reason, self.turn, age) = (node, reason, turn, state[node].age)
     }
 
-    /// Returns the skipped files whose turn was not after the last victim's, in purge order.
+    /// Returns a few skipped files whose turn was not after the last victim's, in purge order.
     static func passedOver(
         by victims: [Victim<Node>], _ order: PurgeOrder, in state: borrowing VolumeState
     ) -> [PassedOver] {

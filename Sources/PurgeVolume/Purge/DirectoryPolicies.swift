@@ -37,7 +37,7 @@ struct DirectoryPolicies: VolumeFamily {
         }
     }
 
-    /// Purges some of the files that a policy takes now. Returns false if there are none.
+    /// Purges at most one batch of the files that policies take now. Returns false if there are none.
     func enforceOnce() -> Bool {
         guard read({ $0.tree.policies.isPending }) else { return false }
         let purge = change { state -> Purge? in

@@ -44,7 +44,8 @@ struct EmptiedFolder: VolumeFamily {
         return freed + remove(folders.reversed(), &debt)
     }
 
-    /// Whether the mount is ending. Overaged files can wait for the next mount.
+    /// Whether to stop because the mount is ending. Only ageing stops early, because overaged files can wait for the next
+    /// mount.
     private var isInterrupted: Bool {
         guard case .ageing = work else { return false }
         return core.isEnding.load(ordering: .acquiring)
@@ -81,7 +82,8 @@ struct EmptiedFolder: VolumeFamily {
             state[node].purgeFacts, lastUse: max(state[node].lastUse, state[node].creation), at: now)
     }
 
-    /// Whether a folder has not changed lately and so may be removed; true for files. Called without the lock.
+    /// Whether an entry is old enough to be removed. When `tmp` is aged, a folder must not have changed lately; everything else
+    /// is old enough here. Called without the lock.
     private func isOld(_ folder: Node) -> Bool {
         guard case .ageing(let now) = work, folder.isDirectory else { return true }
         do throws(Errno) {
@@ -129,7 +131,7 @@ struct EmptiedFolder: VolumeFamily {
     }
 
     /// Waits until no other operation uses the entry by its name, then holds it and returns it with its path. Returns nil if
-    /// the entry is gone, no longer in the folder, or in use for too long.
+    /// the entry is gone, must no longer be removed, or is in use for too long.
     private func begin(_ dentry: Dentry) -> (Node, path: [Name])? {
         let deadline = System.uptime() + Purger.patienceForHeldFiles
         while true {

@@ -11,7 +11,7 @@ extension PurgeSelections {
     /// How many files are visited while the lock is held.
     static let slice = 512
 
-    /// Plans a purge of everything, or only of a path and the files below it.
+    /// Plans a purge for `goal`. With a place, takes only files at or below that path, and nothing from others.purgeable.
     func plan(_ goal: PurgeGoal, below place: [UInt8] = []) -> PurgePlan<FoundFile> {
         policies.settle()
         let (groups, othersPurgeable, order, share) = read {
@@ -78,9 +78,10 @@ extension PurgeSelections {
     }
 }
 
-// Empty files and symbolic links free nothing, so they are purged only when a command names their place.
+// Empty files and symbolic links free nothing, so a command for a number of bytes does not purge them.
 extension PurgeSelections {
-    /// Returns the empty files that a search finds, in purge order, which is by path. They may change before it ends.
+    /// Returns the empty files and symbolic links that the command takes, in purge order, which is by path. The files may
+    /// change before the search ends.
     func emptyFiles(of command: ReclaimCommand, below top: Node? = nil) -> [FoundFile] {
         let goal = command.goal
         let order = read { $0.device.order(for: goal, .command) }
@@ -139,7 +140,7 @@ struct FoundFile {
     }
 }
 
-/// The order of files with the same step and urgency.
+/// The order of files that have the same turn: by age, then by path.
 struct PurgeKey: Equatable, Comparable {
     var age: PurgeAge
     var path: [UInt8]

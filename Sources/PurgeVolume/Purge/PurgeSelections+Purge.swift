@@ -44,9 +44,9 @@ struct PurgeAnswer {
     }
 }
 
-// Purges of files that a request names, or that lie in a place it names: the files are known beforehand.
+// Purges for requests. If a request names files or a place, the files are selected before the purge begins.
 extension PurgeSelections {
-    /// Carries out any request that `storage.reclaim` accepts. `isKept` tells whether the outcome may be read later.
+    /// Carries out any request that `storage.reclaim` accepts. `isKept` is false if nobody will read the outcome.
     func purge(
         _ request: PurgeRequest, tid: pid_t, _ debt: inout AnnouncementDebt, isKept: Bool
     ) throws(Errno) -> PurgeAnswer {

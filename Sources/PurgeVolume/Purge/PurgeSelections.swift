@@ -66,8 +66,8 @@ struct PurgeSelections: VolumeFamily {
         }
     }
 
-    /// Returns why no purge may take the file; nil if one may. A file that is no longer at its path, because it or a folder
-    /// above it was moved, counts as missing.
+    /// Returns why no purge may take the file; nil if one may. A file that is no longer at its path, because the file or a
+    /// folder above it was moved, counts as missing. Whether the file is busy is not considered.
     func refusal(of file: FoundFile, in state: borrowing VolumeState) -> PurgeRefusal? {
         entry(at: file.path, in: state) === file.node
             ? state[file.node].verdict(for: .file).refusals.subtracting(.busy).first : .noEntry

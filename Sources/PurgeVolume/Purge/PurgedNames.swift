@@ -47,7 +47,8 @@ struct PurgedNames: VolumeFamily {
         }
     }
 
-    /// Waits until all earlier announcements have been made; they are made in order.
+    /// Waits until all earlier announcements have been made, or the kernel cannot be told in time (`Announcements`).
+    /// Announcements are answered in order, so an empty one is answered last.
     func awaitAnnouncements() {
         let announced = Gate()
         let before = announced.generation
@@ -56,8 +57,8 @@ struct PurgedNames: VolumeFamily {
     }
 }
 
-// The kernel learns about a purged name from an unlink(2) that our own thread makes through the mount. This also wakes watchers
-// (docs/INTERNALS.md, Telling the kernel of a purge).
+// The kernel learns about a purged name when the announcing thread calls unlink(2) or rmdir(2) for it through the mount. This
+// call also wakes watchers (docs/INTERNALS.md, Telling the kernel of a purge).
 extension PurgedNames {
     func isAnnouncer(_ caller: Caller) -> Bool { isAnnouncer(caller.tid) }
     func isAnnouncer(_ tid: pid_t) -> Bool { tid != 0 && tid == port.announcer }
@@ -97,7 +98,7 @@ extension PurgedNames {
         }
     }
 
-    /// Lets the announcing thread remove a purged name; ENOENT if there is none.
+    /// Lets the announcing thread remove a purged name. Throws ENOENT if no purge of that name is still to be announced.
     func endGhost(_ name: Name, in parent: Node) throws(Errno) {
         let isGhost = read { state in
             state.ghosts[Dentry(directory: parent, name: name)] != nil

@@ -6,7 +6,7 @@ import PurgeTree
 // The work of a purge on its files in the store.
 extension Purger {
     /// Removes a name from the store, or empties the file if it is to keep its name. `missing` collects the directories that
-    /// the store does not have where the tree has them.
+    /// are not in the store at their place in the tree.
     func remove(_ removal: inout Removal, _ missing: inout Set<ObjectIdentifier>) throws(Errno) {
         do throws(Errno) {
             let directory = try open(removal.directory, &missing)
@@ -15,7 +15,7 @@ extension Purger {
                 try removal.purgedName.withName { (name) throws(Errno) in try System.unlink(at: directory.raw, name) }
             }
         } catch .noEntry {
-            removal.purgedName.isEmptied = false  // somebody has removed it from the store
+            removal.purgedName.isEmptied = false  // somebody has removed the file from the store
         }
     }
 
@@ -43,7 +43,7 @@ extension Purger {
         if isKnown { port.forgetAttributes(of: [node.address]) }
         guard !isDense else { return }
         charges.noteFreed(node, file.raw, 0..<Int64.max, size: 0)
-        // The file's record could not be changed.
+        // Blocks are still charged if the file's record could not be changed.
         guard read({ $0[node].blocks == 0 }) else { throw .ioError }
     }
 
@@ -80,8 +80,8 @@ extension Purger {
         return state[node].dropStoredExtents()
     }
 
-    /// Puts files that could not be removed from the store back into the ledger; they are no longer victims in this mount.
-    /// Room that a write has been promised must then come from other files, chosen in the same step.
+    /// Puts files that could not be removed from the store back into the ledger; they are no longer victims in this mount. Room
+    /// that a write has been promised must then come from other files, which are chosen in the same step and returned.
     func reinstate(_ failed: [Victim<Node>], _ trigger: PurgeTrigger, _ state: inout VolumeState) -> PurgePlan<Node> {
         for victim in failed { state.tree.reinstate(victim.file, isStuck: true) }
         let short = min(PurgePlan(failed).bytes, .zero - state.capacity.balance)
@@ -111,7 +111,8 @@ extension Purger {
 }
 
 extension VolumeState {
-    /// Notes a removal. If the name is gone, its ghost stays until the kernel has been told.
+    /// Notes a removal, and whether it concerns the kernel. If so, and if the name is gone, the ghost of the name stays until
+    /// the kernel has been told.
     mutating func note(_ removal: inout Removal) {
         removal.concernsKernel = self[removal.directory].parent == nil || self[removal.directory].lookups > 0
         if removal.concernsKernel, !removal.purgedName.isEmptied { ghosts[removal.dentry] = removal.node }

@@ -29,7 +29,8 @@ extension Purger {
     }
 
     /// Chooses many victims in steps. Such calls run one after the other, because two could each keep the other from getting
-    /// enough. Returns nil if all files that are not held were not enough; the chosen files are then put back.
+    /// enough. Returns nil if all files that are not held were not enough. In that case, or if `body` throws, the chosen files
+    /// are put back.
     private func makingMuchRoom<Value: Sendable>(
         for node: Node, _ purge: inout Purge?, _ body: (inout Purge?, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {

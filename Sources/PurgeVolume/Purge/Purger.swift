@@ -12,8 +12,8 @@ struct Purger: VolumeFamily {
     static let batch = 256
     static let patienceForHeldFiles: Int64 = 10_000_000_000
 
-    /// Removes the files of a purge from the store and from the tree; `report` gets the events of each batch. Returns false
-    /// if a file could not be removed from the store, went back into the ledger, and nothing else could be purged instead.
+    /// Removes the files of a purge from the store and from the tree; `report` gets the events of each batch. Returns false if
+    /// files that could not be removed went back into the ledger, and more is now charged than the device has room for.
     @discardableResult
     func carryOut(
         _ purge: consuming Purge, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void = { _ in }
@@ -106,8 +106,9 @@ struct Purger: VolumeFamily {
     }
 
     /// Purges in steps that hold the lock for milliseconds, until `goal` asks for no more or nothing is left. `goal` is called
-    /// before each step with the bytes freed so far. Waits for files that are being changed. If everything in a place is to be
-    /// purged, files used since the purge began are spared, so that it ends even if new files keep coming.
+    /// before each step with the bytes freed so far. Waits for files that are being changed, until none is released for a
+    /// second or nothing has been purged for ten. If everything in a place is to be purged, files used since the purge began
+    /// are spared, so that the purge ends even if new files keep coming.
     func purge(
         trigger: PurgeTrigger, tid: pid_t, _ debt: inout AnnouncementDebt, report: ([Event]) -> Void = { _ in },
         _ goal: (borrowing VolumeState, ByteCount) -> PurgeGoal?

@@ -14,7 +14,7 @@ struct ReclaimCall {
     /// Whether a purge is requested. If not, and the device is calm, `note` has nothing to do.
     var isUnderWay: Bool { moment != nil || isNew }
 
-    /// Updates the request at the end of each change. Returns whether the purge is over.
+    /// Updates the request at the end of a change. Returns whether this has ended a request.
     mutating func note(_ device: borrowing Device) -> Bool {
         isNew = false
         guard device.shouldReclaim else {

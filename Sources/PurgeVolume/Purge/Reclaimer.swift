@@ -76,11 +76,12 @@ struct Reclaimer: VolumeFamily {
         return choose(at: now, &state)
     }
 
-    /// Returns when the pressure requires no more purging now; a purge that still has latency to wait for does not count. If
-    /// there is no reclaimer's thread (in a store that is not mounted), nothing is purged in the background.
+    /// Returns when the pressure requires no more purging now; a purge whose latency has not elapsed does not count. Returns at
+    /// once if there is no reclaimer's thread, as in a store that is not mounted, because nothing is then purged in the
+    /// background.
     func awaitPressure() { awaitEnd { !$0.reclaimCall.mayBegin($0.device) } }
 
-    /// Returns once each policy has had nothing to take at some moment since it was last checked, and the files taken by then
+    /// Returns once each policy has had nothing to take at some moment since it was last checked, and the files taken so far
     /// are gone. If programs keep writing, there may be no single moment at which no policy has anything to take.
     func awaitPolicies() { awaitEnd { !$0.tree.policies.isAwaited } }
 
