@@ -15,8 +15,9 @@ extension Volume {
     /// Returns the entry of a node whose name may change at any time, so the kernel must not cache the name.
     public func entry(of node: Node) throws(Errno) -> Entry { try lookups.entry(of: node) }
 
-    /// Whether the kernel may cache that the name does not exist. It may not while a purge of that name is still to be
-    /// announced, because the announcement goes through the kernel's own lookup.
+    /// Whether the kernel may cache that the name does not exist. The kernel must not cache this in the control directory. It
+    /// also must not do so while a purge of that name is still to be announced, because the announcement goes through the
+    /// kernel's own lookup.
     public func mayCacheAbsence(_ name: CName?, in parent: Node) -> Bool {
         lookups.mayCacheAbsence(name, in: parent)
     }
@@ -80,7 +81,7 @@ extension Volume {
         try names.rename(name, in: parent, to: newName, in: newParent, flags: flags, caller: caller)
     }
 
-    /// Creates and opens a file, or opens an existing one if the flags allow that.
+    /// Creates and opens a file, or opens an existing file unless the flags include O_EXCL.
     public func create(
         _ name: CName, in parent: Node, mode: mode_t, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> (Entry, Handle) {

@@ -12,8 +12,8 @@ public struct VolumeStatistics: Sendable {
 }
 
 extension Volume {
-    /// Returns the capacity for the class of a write at this place, or the free space at the root itself (docs/RULES.md, The
-    /// number is the truth).
+    /// Returns the capacity for the class of a write at this place. At the root itself and in the control directory, returns
+    /// the free space instead (docs/RULES.md, The number is the truth).
     public func statistics(at node: Node) -> VolumeStatistics {
         retries.finishNameless()
         settleMappings()

@@ -2,8 +2,9 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-// The threads of a mounted volume that do not serve requests. One purges under pressure, one checks the age of files in tmp,
-// one carries out everything else that is due on the device, and one keeps the store up to date.
+// The threads of a mounted volume that do not serve requests. One purges under pressure and for the policies of directories,
+// one checks the age of files in tmp, one carries out everything else that is due on the device, and one keeps the store up to
+// date.
 extension Volume {
     public func startThreads() throws(Errno) {
         // Nothing can be purged in a store that is only read.

@@ -38,7 +38,7 @@ public final class Volume: VolumeFamily {
     /// The longest time, in milliseconds, that a call waits for files being changed if only they could give it room.
     public static let patience: Int64 = 30_000
 
-    /// Opens and scans the store. The ledger is correct when this returns.
+    /// Scans the opened store. The ledger is correct when this returns.
     public init(
         store: Store, device settings: Device, journal: Journal, mountpoint: String?,
         untouched: UntouchedTimes = [], port: any KernelPort, patience: Int64 = Volume.patience,
@@ -69,8 +69,8 @@ public final class Volume: VolumeFamily {
         }
     }
 
-    /// Finishes work that an earlier mount of the store began and did not finish, before anyone uses this one. The events of
-    /// that work are in the journal afterwards.
+    /// Finishes work that an earlier mount of the store began and did not finish. Called before anyone uses this volume. Does
+    /// nothing if the store is open only for reading. The events of that work are in the journal afterwards.
     public func finishInterruptedWork() throws(StoreError) {
         try deviceChanges.finishInterrupted()
         events.flush()

@@ -191,7 +191,8 @@ final class VolumeCore: Sendable {
         if !state.restrictsData { unlocks.add(1, ordering: .relaxed) }
     }
 
-    /// Replaces the thread that FUSE reports by its process while the thread still exists.
+    /// Replaces the thread in `pressureCause`, as FUSE reports it, with the thread's process. Does nothing if the thread no
+    /// longer exists.
     private func nameCause() {
         guard let thread = read({ $0.pressureCause?.pid }), let process = System.process(ofThread: thread)
         else { return }

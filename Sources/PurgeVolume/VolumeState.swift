@@ -95,7 +95,7 @@ extension VolumeState {
         if reclaimCall.isNew || reclaimCall.mayBegin(device) { effects.shouldReclaim = true }
     }
 
-    /// Records a change of the level, and notes which process caused it.
+    /// Records a change of the level. If the level got worse, also records which process caused the change.
     mutating func note(_ change: LevelChange) {
         guard change.isWorse else {
             if device.reclaimUrgency == nil { pressureCause = nil }

@@ -8,7 +8,8 @@ public final class OfflineVolume {
 
     let isForReading: Bool
 
-    /// Opens and scans the store, and holds its lock until `close`. With `forReading`, nothing in the store changes.
+    /// Opens and scans the store, and holds its lock for the lifetime of the object. With `forReading`, nothing in the store
+    /// changes.
     public init(storePath: String, forReading: Bool = false) throws(StoreError) {
         isForReading = forReading
         let store = try forReading ? Store.openForReading(storePath) : Store.open(storePath, creating: false)
@@ -59,7 +60,8 @@ public final class OfflineVolume {
         return ControlHandle(file: file, reader: nil)
     }
 
-    /// Saves all changes and releases the lock.
+    /// Saves all changes and closes the journal. Throws if events could not be written. The lock is held until the object is
+    /// released.
     public func close() throws(StoreError) {
         if isForReading { return volume.keeper.journal.close() }
         volume.keeper.saveLastUses()

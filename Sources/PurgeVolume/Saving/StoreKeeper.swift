@@ -4,8 +4,8 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// Saves everything that must survive a mount: events and last uses in the journal, the device in device.json. While the
-/// volume is mounted a thread does so, about once a second and when it is woken.
+/// Saves everything that must survive a mount: events and last uses in the journal, the device in device.json. While the volume
+/// is mounted, a thread saves about once a second and whenever it is woken.
 final class StoreKeeper: VolumeFamily {
     /// In milliseconds: the time between the starts of two writes of events, and the shortest pause between the writes.
     private static let timeBetweenFlushes: Int64 = 800
@@ -79,7 +79,7 @@ final class StoreKeeper: VolumeFamily {
     }
 
     /// Writes everything that is pending and closes the journal, unless the store is to be discarded. Returns an error if data
-    /// is lost because it cannot be written.
+    /// is lost because it cannot be written or because the store was removed.
     func end(keepingStore: Bool) -> StoreError? {
         recordEnd()
         if !keepingStore { events.summarizeRefusals() }
@@ -168,8 +168,8 @@ extension StoreKeeper {
         } catch { reportJournal(error) }
     }
 
-    /// Records the unmount in a journal that has this mount but no longer records events. Otherwise the mount would seem to
-    /// have crashed.
+    /// Resumes the recording of events if the journal has this mount but no longer records events. Without the unmount, the
+    /// mount would seem to have crashed.
     private func recordEnd() {
         if events.isRecording || journal.isForReading { return }
         events.flush()
@@ -199,8 +199,9 @@ extension StoreKeeper {
         if !journalIsFailing.exchange(true, ordering: .relaxed) { port.report(error) }
     }
 
-    /// Waits, for at most half a second, until earlier events and the resulting numbers are in the journal. Commands call this
-    /// before they return, except for changes of the device on a temporary store.
+    /// Waits, for at most half a second, until earlier events and the resulting numbers are in the journal. If the thread does
+    /// not run, writes them at once. Commands call this before they return, except for changes of the device on a temporary
+    /// store.
     func awaitJournal() {
         samples.take(.exact)
         if isRunning.load(ordering: .sequentiallyConsistent) {
@@ -254,7 +255,7 @@ extension StoreKeeper {
         } catch {
             if saving.failure == nil { port.report(error) }
             saving.failure = error
-            // The mark may be there nevertheless, if only the last step has failed.
+            // device.json may have the mark nevertheless, if only the last step has failed.
             if let work = now.unfinished { savedDevice.withLock { $0.unfinished = work } }
             return false
         }
@@ -276,7 +277,8 @@ extension StoreKeeper {
         }
     }
 
-    /// Clears the mark of earlier work whose end could not be saved. The new note is not for that work.
+    /// Clears the mark of earlier work whose end could not be saved, because the note that is about to be made is not for that
+    /// work.
     private func clearMark() throws(StoreError) {
         guard savedDevice.withLock({ $0.unfinished }) != nil else { return }
         var unmarked = read { $0.device }

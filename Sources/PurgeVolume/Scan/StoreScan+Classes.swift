@@ -9,7 +9,8 @@ import PurgeTree
 extension StoreScan {
     /// Stores the former default class with each file that has no class of its own. Returns the number of these files.
     ///
-    /// Called before anything is served. The classes are on disk when this returns, so that the new default may be saved.
+    /// Called before anything is served. Unless the store is temporary, the classes are on disk when this returns, so that the
+    /// new default may be saved.
     @discardableResult
     public func keepClasses(of former: FileProtection) throws(StoreError) -> Int {
         var place: (node: Node, name: Name?) = (root, nil)

@@ -16,8 +16,8 @@ struct ScanFindings {
 }
 
 extension StoreScan {
-    /// Returns the record of a file, and claims its sidecar. A sidecar belongs to one file: for a second file that names it,
-    /// such as a copy of the first, this throws.
+    /// Returns the record of a file, and claims the record's sidecar for the file. Throws if another file has already claimed
+    /// the sidecar, for example because one file is a copy of the other.
     func claimedRecord(of directory: Int32, _ name: CName) throws(ExtentDamage) -> ExtentRecord? {
         guard let record = try store.extentRecord(of: directory, name) else { return nil }
         guard let sidecar = record.sidecar else { return record }
@@ -45,8 +45,8 @@ extension StoreScan {
         change { $0[node].io.extents = extents }
     }
 
-    /// Returns the problems that the scan found, in order, and the sidecars that belong to no file. With `repairing`, writes
-    /// new records of the blocks as they are charged now, and removes these sidecars.
+    /// Returns the problems that the scan found, and, if every entry could be read, the sidecars that belong to no file. With
+    /// `repairing`, writes new records of the blocks as they are charged now, and removes these sidecars.
     public func recordProblems(repairing: Bool) throws(StoreError) -> [StoreProblem] {
         let found = findings.withLock { $0 }
         var problems = found.unreadable.map(problem(ofUnreadable:))

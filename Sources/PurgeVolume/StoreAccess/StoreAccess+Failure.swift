@@ -5,8 +5,8 @@ import PurgeSystem
 import PurgeTree
 
 extension StoreAccess {
-    /// Returns the error to report for an error of the store's disk. ENOSPC always means that the simulated device is full. So
-    /// a full disk under the store is reported as EIO, with an event.
+    /// Returns the error to answer for an error from the store's file system. To an app, ENOSPC always means that the simulated
+    /// device is full. So a full disk under the store, or an exhausted quota, becomes EIO and an event.
     func hostError(_ error: Errno, _ node: Node) -> Errno {
         guard error.code == ENOSPC || error.code == EDQUOT else { return error }
         core.hostRefusals.wrappingAdd(1, ordering: .relaxed)
@@ -14,7 +14,7 @@ extension StoreAccess {
         return .ioError
     }
 
-    /// Reports a problem with a file in the log.
+    /// Logs a problem with a file.
     func report(_ what: String, _ node: Node) {
         let path = read { $0[node].path().text }
         port.report(

@@ -30,7 +30,8 @@ enum Location {
         try with { (directory, name) throws(Errno) in try StoredBirth.of(directory, name) }
     }
 
-    /// Runs `body` with a descriptor and, for an entry of that directory, a name.
+    /// Runs `body` either with the descriptor of a directory and the name of an entry in it, or with a descriptor of the node
+    /// itself. Throws ESTALE if only the status is known.
     func with<Result>(_ body: (Int32, CName?) throws(Errno) -> Result) throws(Errno) -> Result {
         switch self {
         case .entry(let directory, let name):
@@ -130,8 +131,8 @@ struct StoreAccess: VolumeFamily {
         return current
     }
 
-    /// Runs `body` on the location of `node`, and again if another file may have got its name meanwhile. Serves operations
-    /// during which the kernel does not hold the inode's lock; for all others see `changing`.
+    /// Runs `body` on the location of `node`, and again if another file may have got the node's name meanwhile. Serves
+    /// operations during which the kernel does not hold the inode's lock; for all others see `changing`.
     func reading<Value>(
         _ node: Node, _ body: (Location) throws(Errno) -> Value
     ) throws(Errno) -> Value {
@@ -194,7 +195,7 @@ struct StoreAccess: VolumeFamily {
         return read { $0[node].io.handles.newest.map { .open($0) } }
     }
 
-    /// Runs `body` once no name of the node is about to go.
+    /// Runs `body` once no name of the node is about to go. Throws ESTALE for a file that a purge is about to remove.
     func unlessGoing<Value: Sendable>(
         _ node: Node, _ body: (inout VolumeState) throws(Errno) -> Value
     ) throws(Errno) -> Value {
@@ -221,7 +222,8 @@ struct StoreAccess: VolumeFamily {
         if let sidecar { store.removeSidecar(sidecar) }
     }
 
-    /// Runs `body`, which changes the entry behind a name, and then `update` with the state.
+    /// Runs `body`, which changes the entry behind a name, and then `update` with the state. Meanwhile, `VolumeCore.moves`
+    /// shows that a move is under way.
     func moving<Value: Sendable>(
         _ body: () throws(Errno) -> Void, then update: (inout VolumeState) -> Value
     ) throws(Errno) -> Value {
