@@ -38,7 +38,7 @@ public final class Volume: VolumeFamily {
     /// The longest time, in milliseconds, that a call waits for files being changed if only they could give it room.
     public static let patience: Int64 = 30_000
 
-    /// Scans the opened store. The ledger is correct when this returns.
+    /// Scans the store, which is already open. The ledger is correct when this returns.
     public init(
         store: Store, device settings: Device, journal: Journal, mountpoint: String?,
         untouched: UntouchedTimes = [], port: any KernelPort, patience: Int64 = Volume.patience,

@@ -37,8 +37,8 @@ final class VolumeCore: Sendable {
     let makingMuchRoom = Mutex(())
     /// Held while the permissions of an entry are changed for a moment (`StoreAccess.asOwner`).
     let permissions = Mutex(())
-    /// Held while isPurgeable of an entry is stored and noted. The kernel does not lock the inode for an ioctl that sets it, so
-    /// the ioctl may run beside a setxattr. Locked before `permissions`.
+    /// Held while isPurgeable of an entry is stored and noted. The kernel does not lock the inode for an ioctl that sets
+    /// isPurgeable, so the ioctl may run beside a setxattr. Locked before `permissions`.
     let marking = Mutex(())
     /// Advances, if any thread waits, when a call has ended its turn with a file or a passed-through file has been closed.
     let turns = Gate()

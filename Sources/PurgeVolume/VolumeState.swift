@@ -22,7 +22,7 @@ struct VolumeState: ~Copyable, Sendable {
     #if DEBUG
     private(set) var (acquisitions, changes) = (0, 0)
     #endif
-    /// The process that brought the level down to one at which space is reclaimed; kept while that lasts.
+    /// The process that caused a level at which space is reclaimed. Kept until the level no longer requires that.
     var pressureCause: PressureCause?
     var reclaimCall = ReclaimCall()
     /// `Device.levelChanges` when the last change ended.

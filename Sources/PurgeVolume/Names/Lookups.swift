@@ -33,7 +33,7 @@ struct Lookups: VolumeFamily {
         }
     }
 
-    /// Looks a name up once. Returns nil if the name or a purge has interfered, so that the caller must look again.
+    /// Looks a name up once. Returns nil if the name has moved or a purge has interfered, so that the caller must look again.
     private func lookupOnce(
         _ name: Name, _ cName: CName, in parent: Node, caller: Caller
     ) throws(Errno) -> Entry? {

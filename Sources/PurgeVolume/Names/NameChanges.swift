@@ -5,7 +5,7 @@ import PurgeSystem
 import PurgeTree
 
 /// Creates, links, renames and removes entries. The kernel holds the directory's lock during each of these operations, so only
-/// one at a time works on a name. Only a purge can interfere, and the operation waits for it.
+/// one operation at a time works on a name. Only a purge can interfere, and the operation waits for it.
 struct NameChanges: VolumeFamily {
     let core: VolumeCore
 

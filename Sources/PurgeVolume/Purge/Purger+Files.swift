@@ -111,8 +111,7 @@ extension Purger {
 }
 
 extension VolumeState {
-    /// Notes a removal, and whether it concerns the kernel. If so, and if the name is gone, the ghost of the name stays until
-    /// the kernel has been told.
+    /// Notes a removal. If the name is gone and the kernel must be told, keeps a ghost of the name until then.
     mutating func note(_ removal: inout Removal) {
         removal.concernsKernel = self[removal.directory].parent == nil || self[removal.directory].lookups > 0
         if removal.concernsKernel, !removal.purgedName.isEmptied { ghosts[removal.dentry] = removal.node }

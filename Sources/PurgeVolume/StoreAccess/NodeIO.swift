@@ -3,8 +3,8 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// State that the volume keeps about a node beside the tree: how it is reached in the store, and the operations in flight on
-/// it.
+/// State that the volume keeps about a node in addition to the tree: how the node is reached in the store, and the operations
+/// in flight on it.
 ///
 /// Code gets it as `state[node].io` and cannot copy it, so only code that has the state reads or changes it. The first change
 /// creates it. A node without one, like most nodes, reads as if it had these initial values.
@@ -93,8 +93,8 @@ extension NodeState {
         }
     }
 
-    /// The descriptor through which entries of a directory are reached, if one is open. Reading it marks it as used in
-    /// `DescriptorRing`, the only change that reading the state makes.
+    /// The descriptor through which entries of a directory are reached, if one is open. Reading this property marks the
+    /// descriptor as used in `DescriptorRing`. No other read of the state changes anything.
     var directoryDescriptor: FileDescriptor? {
         guard let box else { return nil }
         if let left = box.io.remains?.descriptor { return left }
