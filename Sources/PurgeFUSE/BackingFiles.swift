@@ -14,7 +14,7 @@ final class BackingFiles: Sendable {
     // Held across the ioctl, which does no I/O, so that two first openers cannot register the file twice.
     private let backings = Mutex<[UInt64: Backing]>([:])
 
-    /// Ids no longer in use, until there is a request with which to close them.
+    /// Ids that are no longer in use. They are closed at the next release that has a request.
     private let unclosed = Mutex<[Int32]>([])
 
     /// Returns the inode's id for one more descriptor, or nil if the kernel refuses (EPERM without root).
@@ -34,8 +34,8 @@ final class BackingFiles: Sendable {
 
     /// Releases one descriptor of the inode.
     ///
-    /// - Parameter request: a request that is not answered yet. nil after an answer that the kernel did not accept; an id that
-    ///   fell out of use is then closed with the next request.
+    /// - Parameter request: a request that is not answered yet. nil after an answer that the kernel did not accept. An id that
+    ///   is then no longer in use is closed at the next release that has a request.
     func release(_ handle: Handle, _ request: fuse_req_t?) {
         let last = backings.withLock { backings -> Int32? in
             guard var known = backings[handle.node.address] else { return nil }

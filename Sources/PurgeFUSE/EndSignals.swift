@@ -23,7 +23,7 @@ enum EndSignals {
     /// The number of the signal that was fetched; 0 if there was none.
     private static let fetched = Atomic<Int32>(0)
 
-    /// A signal that has arrived so far, fetched or not.
+    /// A signal that has arrived, whether or not the thread has fetched it; nil if there is none.
     static var received: Int32? {
         let number = fetched.load(ordering: .acquiring)
         return number == 0 ? System.endSignal() : number

@@ -17,7 +17,8 @@ public struct MountRequest: Sendable {
 
     /// The store that must be found, as the starting process has seen it, or that must be created.
     public var expectedStore: ExpectedStore?
-    /// The name of the start that has prepared the store for this mount, as it was left in the store.
+    /// The name of the start that has prepared the store for this mount, as that start left it in the store; nil if there was
+    /// none.
     public var start: String?
     /// Whether to warn that the disk under the store has less room than the device.
     public var warnsOfSmallDisk = true
@@ -32,8 +33,8 @@ public struct MountRequest: Sendable {
     private var givenAppProcess: Int32?
     /// Whether the store is removed after the mount without being read, so that nothing need be written at the end.
     public var isStoreDiscarded = false
-    /// Called when the mount has ended and the store is no longer used. Not called without an event sink, or if events were not
-    /// sent.
+    /// Called when the mount has ended and the store is no longer used. Not called without an event sink, or if not all events
+    /// were sent.
     public var whenComplete: (@Sendable (StatusReport, _ hostRefusals: Int) -> Void)?
     /// Called when serving has ended, before pending state is written to the store.
     public var whenEnding: @Sendable () -> Void = {}

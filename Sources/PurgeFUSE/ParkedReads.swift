@@ -19,7 +19,7 @@ final class ParkedReads: Sendable {
 
     func park(_ pending: PendingReply, _ request: fuse_req_t, _ reader: EventReader, size: Int) {
         let entry = Parked(pending, reader, size)
-        // libfuse may call this at any time until the answer is sent. The callback only compares the address.
+        // libfuse may call this callback at any time until the answer is sent. The callback only compares the address.
         fuse_req_interrupt_func(
             request,
             { request, data in

@@ -42,7 +42,7 @@ extension Request {
     }
 }
 
-/// The answer to READDIR or READDIRPLUS while it is filled.
+/// The answer to READDIR or READDIRPLUS while entries are added to it.
 private struct Listing {
     let request: fuse_req_t
     let buffer: UnsafeMutableRawBufferPointer
@@ -110,7 +110,7 @@ private struct Listing {
         return fuse_add_direntry_plus(request, place, room, entry.name, &parameters, Int(entry.next))
     }
 
-    /// Calls `body` for each entry to which an answer to READDIRPLUS gives the kernel a reference.
+    /// Calls `body` with the nodeid of each entry to which an answer to READDIRPLUS gives the kernel a reference.
     func forEachNode(_ body: (fuse_ino_t) -> Void) {
         // struct fuse_direntplus: a fuse_entry_out, which begins with the nodeid, then a fuse_dirent and its name.
         let (entry, header) = (128, 24)

@@ -4,9 +4,9 @@ import Glibc
 
 /// A request as the kernel has sent it, for the parts that libfuse does not pass on.
 ///
-/// So some bytes are parsed twice. libfuse alone is not enough, because it decodes a request only when it is served. A close
-/// must count before the next request is read, and the reading thread must hand over the lead before slow work. Besides,
-/// libfuse passes on neither the flags about privileges nor requests that are newer than libfuse.
+/// So some bytes are parsed twice. libfuse alone is not enough, because libfuse decodes a request only when the request is
+/// served. A close must count before the next request is read, and the reading thread must hand over the lead before slow work.
+/// Besides, libfuse passes on neither the flags about privileges nor requests that are newer than libfuse.
 struct RawRequest {
     enum Opcode: UInt32 {
         case lookup = 1

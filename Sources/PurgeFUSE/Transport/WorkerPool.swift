@@ -2,8 +2,8 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-/// Leader and followers: one thread at a time reads requests and takes note of each, so that a close that was read before a
-/// request is known when that request is served (docs/INTERNALS.md, The order of RELEASE).
+/// Leader and followers. One thread at a time reads requests and takes note of each. So when a request is served, every close
+/// that was read before that request is known (docs/INTERNALS.md, The order of RELEASE).
 ///
 /// The leader serves quick requests itself and keeps reading, which is fastest for one client. Before anything slow it hands
 /// the lead to a follower. A watchman takes the lead from a leader that has been busy with one request for some milliseconds.
