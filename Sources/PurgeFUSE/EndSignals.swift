@@ -48,7 +48,7 @@ enum EndSignals {
             } while number == SIGUSR1
             fetched.store(number, ordering: .releasing)
             // If our mount is already gone, another may be mounted there by now.
-            if Self.device(at: mountpoint) == device {
+            if let device, Self.device(at: mountpoint) == device {
                 if unmount(mountpoint, lazily: false) { return }
                 _ = unmount(mountpoint, lazily: true)
             }
@@ -64,7 +64,7 @@ enum EndSignals {
 
     /// Removes the mount even if it is in use, provided that the mount at this path still has this device.
     static func detach(_ mountpoint: String, device: Int64?) {
-        if Self.device(at: mountpoint) == device { _ = unmount(mountpoint, lazily: true) }
+        if let device, Self.device(at: mountpoint) == device { _ = unmount(mountpoint, lazily: true) }
     }
 
     private static func unmount(_ mountpoint: String, lazily: Bool) -> Bool {
