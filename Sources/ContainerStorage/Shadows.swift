@@ -11,9 +11,9 @@ extension URLResourceKey {
     public static var volumeAvailableCapacityForOpportunisticUsageKey: URLResourceKey {
         URLResourceKey(rawValue: "NSURLVolumeAvailableCapacityForOpportunisticUsageKey")
     }
-    /// Whether the system may delete the file to make room: `Bool`.
+    /// Whether the file itself is marked as purgeable, so that the system may delete it to make room: `Bool`.
     public static var isPurgeableKey: URLResourceKey { URLResourceKey(rawValue: "NSURLIsPurgeableKey") }
-    /// The protection class: `URLFileProtection`.
+    /// The protection class of a file, or the class that a folder gives to new entries: `URLFileProtection`.
     public static var fileProtectionKey: URLResourceKey { URLResourceKey(rawValue: "NSURLFileProtectionKey") }
 }
 
@@ -27,7 +27,7 @@ public struct URLFileProtection: RawRepresentable, Hashable, Sendable {
     public static var none: URLFileProtection { URLFileProtection(rawValue: "NSFileProtectionNone") }
     /// Accessible while the device is unlocked.
     public static var complete: URLFileProtection { URLFileProtection(rawValue: "NSFileProtectionComplete") }
-    /// Accessible while the device is unlocked, and afterwards by programs that have the file open.
+    /// Accessible while the device is unlocked, and after that only to programs that have the file open.
     public static var completeUnlessOpen: URLFileProtection {
         URLFileProtection(rawValue: "NSFileProtectionCompleteUnlessOpen")
     }
@@ -56,7 +56,7 @@ extension Data.WritingOptions {
 }
 
 extension URLResourceValues {
-    /// All values that were requested or set, by key.
+    /// All values that were requested or set, by key. Values that do not exist are missing.
     public var allValues: [URLResourceKey: Any] {
         var all = StoredValues.all(in: self)
         if let fileProtection { all[.fileProtectionKey] = fileProtection }
@@ -76,8 +76,8 @@ extension URLResourceValues {
     }
     /// Bytes that a regular file takes from the volume.
     public var fileAllocatedSize: Int? { StoredValues.value(of: .fileAllocatedSizeKey, in: self) }
-    /// Bytes that a regular file takes from the volume. Always `fileAllocatedSize`, because no part of a file is stored
-    /// elsewhere.
+    /// Bytes that a regular file takes from the volume. Always equal to `fileAllocatedSize`, because no part of a file is
+    /// stored elsewhere.
     public var totalFileAllocatedSize: Int? { StoredValues.value(of: .totalFileAllocatedSizeKey, in: self) }
     /// Whether the item itself is excluded from backups.
     public var isExcludedFromBackup: Bool? {
@@ -89,7 +89,8 @@ extension URLResourceValues {
         get { StoredValues.value(of: .isPurgeableKey, in: self) }
         set { StoredValues.store(newValue, for: .isPurgeableKey, in: &self) }
     }
-    /// The item's own protection class; nil if it has the default of the device.
+    /// The protection class of a file, which may be the default that it got when it was created. For a folder, this is the
+    /// class that its new entries get. nil for a folder without a class, for any other item, and outside a container.
     public var fileProtection: URLFileProtection? {
         StoredValues.value(of: .fileProtectionKey, in: self).flatMap { URLFileProtection(rawValue: $0) }
     }
@@ -101,7 +102,8 @@ extension URL {
     public func resourceValues(forKeys keys: Set<URLResourceKey>) throws -> URLResourceValues {
         try ContainerVolume.values(of: self, forKeys: keys)
     }
-    /// Changes a file or folder to the values that were set in `values`.
+    /// Sets those values of a file or folder that were set in `values`. Outside a container, `isExcludedFromBackup` and
+    /// `isPurgeable` are ignored.
     /// - Throws: `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission` and related errors.
     public mutating func setResourceValues(_ values: URLResourceValues) throws {
         try ContainerVolume.set(values, of: &self)
@@ -131,7 +133,7 @@ extension NSURL {
 }
 
 extension Data {
-    /// Writes the data to a file, with the protection class that the options name, if any.
+    /// Writes the data to a file. In a container, the file gets the protection class that the options name, if any.
     /// - Throws: `CocoaError.fileWriteOutOfSpace`, `.fileWriteNoPermission` and related errors.
     public func write(to url: URL, options: Data.WritingOptions = []) throws {
         try ProtectedItems.write(self, to: url, options: options)
@@ -139,12 +141,13 @@ extension Data {
 }
 
 extension FileManager {
-    /// Returns the attributes of an item. In a container this includes `.protectionKey`, if the item has its own class.
+    /// Returns the attributes of an item. In a container they include `.protectionKey` for each file, and for each folder that
+    /// has a class for its new entries.
     /// - Throws: `CocoaError.fileReadNoSuchFile` and related errors.
     public func attributesOfItem(atPath path: String) throws -> [FileAttributeKey: Any] {
         try ProtectedItems.attributes(ofItemAtPath: path, self)
     }
-    /// Sets attributes of an item, including `.protectionKey`.
+    /// Sets attributes of an item, including `.protectionKey`, which is ignored outside a container.
     /// - Throws: `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission` and related errors.
     public func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath path: String) throws {
         try ProtectedItems.set(attributes, ofItemAtPath: path, self)

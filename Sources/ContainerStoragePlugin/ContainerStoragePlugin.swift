@@ -1,8 +1,8 @@
 import Foundation
 import PackagePlugin
 
-/// Puts the names of `ContainerStorage` into an app's module, where they take precedence over Foundation's. So the app's
-/// files import only Foundation. The generated file declares the library's names as the app's own.
+/// Generates a file that declares the names of `ContainerStorage` in the app's own module, where they take precedence over
+/// Foundation's. So the app's files need to import only Foundation.
 @main
 struct ContainerStoragePlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -27,12 +27,13 @@ struct ContainerStoragePlugin: BuildToolPlugin {
         ]
     }
 
-    /// Converts `$1`, the names of the library, to `$2`, the names of the app's module. They are not public there. Each module
-    /// that wants them has its own copy, so a module that imports the app's sees only Foundation's names.
+    /// Converts `$1`, the library's declarations, to `$2`, the declarations for the app's module, which are not public. Each
+    /// module that uses the plugin has its own copy, so a module that imports the app's module sees only Foundation's names.
     ///
-    /// On Linux, `URLSession` and related types are in FoundationNetworking, which iOS code does not import. A target that
-    /// mentions them without importing that module gets them too. Other targets do not, because the module brings libcurl and
-    /// 30 other libraries. The generated file is replaced only if its content changes, because a new file recompiles the app.
+    /// On Linux, `URLSession` and related types are in FoundationNetworking, which iOS code does not import. If a target
+    /// mentions `URLSession` or `URLRequest` without importing that module, the generated file also declares these types. It
+    /// does not do so for other targets, because the module brings libcurl and 30 other libraries. The generated file is
+    /// replaced only if its content changes, because a new file recompiles the app.
     private static let script = """
         shadows=$1 generated=$2
         shift 2

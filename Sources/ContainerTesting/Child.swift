@@ -6,10 +6,11 @@ import Synchronization
 /// while it starts, because files of other tests would then count as open.
 final class Child: Sendable {
     let pid: pid_t
-    /// The exit status as a shell reports it, once the program has ended.
+    /// The exit status in a shell's form, once the ended program has been waited for.
     private let ending = Mutex<Int32?>(nil)
 
-    /// Starts a program. The three files, opened one after the other, become its standard input, output and error.
+    /// Starts a program, which is looked up in PATH. The three files become its standard input, output and error. Their
+    /// descriptors must be in ascending order.
     init(_ words: [String], environment: [String: String], files: [Descriptor]) throws {
         guard words.first?.isEmpty == false else {
             throw ContainerError.cannotRun(words, "the name of a program is the first word")
@@ -24,8 +25,8 @@ final class Child: Sendable {
         pid = process
     }
 
-    /// Waits for the end, and returns the status, 128 + N after signal N. Returns nil if the program is still running after
-    /// `limit`.
+    /// Waits for the program to end. Returns its exit status, or 128 + N after signal N. Returns nil if the program is still
+    /// running after `limit`.
     func wait(_ limit: Duration) -> Int32? {
         let begin = ContinuousClock.now
         while true {
@@ -47,7 +48,7 @@ final class Child: Sendable {
         }
     }
 
-    /// Returns the status if the program has ended. A child that somebody else has waited for counts as ended with 0.
+    /// Returns the status if the program has ended. A child that other code has waited for counts as ended with status 0.
     func status() -> Int32? {
         ending.withLock { ending in
             if let ending { return ending }
@@ -65,7 +66,8 @@ final class Child: Sendable {
         ending.withLock { if $0 == nil { kill(pid, number) } }
     }
 
-    /// Ends the program and the processes that are still in its process group.
+    /// Ends the program and the processes that are still in its process group: first with SIGTERM, and after two seconds with
+    /// SIGKILL.
     func endGroup() {
         signalGroup(SIGTERM)
         let deadline = ContinuousClock.now + .seconds(2)
@@ -82,7 +84,7 @@ final class Child: Sendable {
         ending.withLock { if $0 == nil { kill(-pid, number) } }
     }
 
-    /// Whether the program is running. This does not wait for the child, so the child keeps its pid.
+    /// Whether the program is running. The check leaves an ended child unreaped, so that its pid is not reused.
     private var isRunning: Bool {
         ending.withLock { ending in
             var information = siginfo_t()
@@ -91,16 +93,16 @@ final class Child: Sendable {
         }
     }
 
-    /// Whether other processes are still in the group, once the child has been waited for.
+    /// Whether any process is still in the group. Until the child has been waited for, the child itself counts.
     var hasGroup: Bool { kill(-pid, 0) == 0 }
 }
 
-/// The pause between two checks while waiting: an eighth of the time so far, so that long waits take few checks.
+/// The pause between two checks while waiting: an eighth of the time waited so far, at least 0.5 ms and at most 20 ms.
 enum Pause {
     static func after(_ waited: Duration) -> Duration { min(max(waited / 8, .microseconds(500)), .milliseconds(20)) }
 }
 
-/// A descriptor that is closed once, at the latest with its last reference.
+/// A file descriptor that is closed exactly once, at the latest when its last reference goes away.
 final class Descriptor: Sendable {
     private let number: Mutex<Int32>
 
@@ -136,7 +138,7 @@ final class Descriptor: Sendable {
         return Descriptor(number)
     }
 
-    /// Writes a string; does nothing if the pipe has no reader.
+    /// Writes a string to a pipe. Errors are ignored, and a pipe without a reader causes no SIGPIPE.
     func send(_ text: String) {
         let bytes = Array(text.utf8)
         with { number in if number >= 0 { _ = container_write(number, bytes, bytes.count) } }
@@ -157,7 +159,7 @@ final class Descriptor: Sendable {
         }
     }
 
-    /// Returns the content without surrounding white space.
+    /// Returns the content without surrounding white space; an empty string if it cannot be read.
     func text() -> String {
         let data = (try? content()) ?? Data()
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)

@@ -2,13 +2,13 @@ internal import CContainerCalls
 import Foundation
 
 extension Container {
-    /// Returns the content of a control file: docs/CONTROL.md.
+    /// Returns the content of a control file, without newlines at the beginning and the end: docs/CONTROL.md.
     public func read(_ file: String) throws -> String {
         let text = try control(file, O_RDONLY) { try $0.content() }
         return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
     }
 
-    /// Sends a command to a control file. Throws `refused`.
+    /// Writes a command to a control file. Throws `refused` if the command fails.
     public func write(_ file: String, _ command: String) throws {
         try control(file, O_WRONLY) { try Self.write(command, to: $0, file) }
     }
@@ -32,7 +32,7 @@ extension Container {
         return try body(descriptor)
     }
 
-    /// Returns the answer to a command to storage.reclaim or storage.plan. Throws `purgeIncomplete`.
+    /// Writes a command to storage.reclaim or storage.plan, and returns the answer. Throws `purgeIncomplete`.
     func answer(_ file: String, _ command: String) throws -> [Purged] {
         try control(file, O_RDWR) { descriptor in
             var isComplete = true
@@ -45,20 +45,20 @@ extension Container {
         }
     }
 
-    /// The content of status.json, all at one moment.
+    /// The content of status.json. All its values are from one moment.
     public var status: Status {
         get throws { try Lines.decode(Status.self, from: Data(read("status.json").utf8)) }
     }
 
-    /// The numbers at one moment.
+    /// The capacities and the pressure, all from one moment.
     public var numbers: Numbers {
         get throws { Numbers(try status) }
     }
 
     // MARK: Extended attributes
 
-    /// Sets flags of a file or folder; nil leaves a flag unchanged. `after`, `limit`, `group` and `tombstone` are for
-    /// folders: docs/XATTRS.md. Throws `failed` with EINVAL, EPERM or ENOENT.
+    /// Sets flags of a file or folder; nil leaves a flag unchanged. `after`, `limit`, `group` and `tombstone` are for folders:
+    /// docs/XATTRS.md. Throws `failed`, for example with EINVAL, EPERM or ENOENT; flags set before stay set.
     public func mark(
         _ place: some ContainerPath, purgeable: Urgency? = nil, excluded: Bool? = nil,
         protection: ProtectionClass? = nil, after: Span? = nil, limit: Size? = nil, group: Bool? = nil,

@@ -1,8 +1,8 @@
 import Foundation
 
 extension Container {
-    /// Changes the device; nil leaves a setting unchanged. The call returns when the purging that it causes is done. For
-    /// other settings of `purgefs set`, use `write("journal.size", "64M")`.
+    /// Changes the device; nil leaves a setting unchanged. The call waits for all purging that it causes, except for a
+    /// background purge with a latency. For other settings of `purgefs set`, use `write("journal.size", "64M")`.
     public func set(
         total: Change? = nil, others: Change? = nil, othersPurgeable: Change? = nil, othersShare: Int? = nil,
         thresholds: Thresholds? = nil, profile: Profile? = nil, purgeLatency: Span? = nil
@@ -16,7 +16,7 @@ extension Container {
         for case (let name, let value?) in values { try write("storage.\(name)", value) }
     }
 
-    /// Returns how many bytes a write at a place may take now: docs/RULES.md, The number is the truth.
+    /// Returns how many bytes can be written at a place now, in whole blocks of 4096: docs/RULES.md, The number is the truth.
     public func room(at place: some ContainerPath = "Documents") throws -> Int {
         guard !hasEnded else { throw ContainerError.ended(path) }
         let file = try absolute(place)
@@ -27,16 +27,16 @@ extension Container {
         return Int(space.f_bavail) * Int(space.f_frsize)
     }
 
-    /// Makes the other apps of the device leave exactly `size` to a write at a place. The size must be a multiple of 4096, the
-    /// unit of charging. The call returns when the purging that it causes is done.
+    /// Changes the space of the other apps so that exactly `size` can be written at a place. The size must be a multiple of
+    /// 4096, the unit of charging, and not be written as a fraction. The call returns when the purging that it causes is done.
     ///
     /// The room in Documents includes everything that purging would free, so after `fill(leaving: 0)` no further purge can
-    /// help. `tmp` and `Library/Caches` then have less. Throws `cannotLeave`.
+    /// help. `tmp` and `Library/Caches` never have more room than Documents. Throws `cannotLeave`.
     public func fill(leaving size: Size, at place: some ContainerPath = "Documents") throws {
         try Filling(container: self, place: place.containerPath, size: size).perform()
     }
 
-    /// Locks the device. Unless `waiting` is false, ten simulated seconds pass, in which protected files stay readable.
+    /// Locks the device. Unless `waiting` is false, the clock skips the ten seconds in which protected files stay accessible.
     public func lock(waiting: Bool = true) throws {
         try write("device.state", "lock")
         if waiting, try deviceState == .locking { try advance(.seconds(10)) }
@@ -44,7 +44,7 @@ extension Container {
 
     public func unlock() throws { try write("device.state", "unlock") }
 
-    /// Reboots the device. Afterwards tmp is empty, and the device has not been unlocked yet.
+    /// Reboots the device, which then has not been unlocked yet. Ends the app and, except in profile `device`, empties `tmp`.
     public func reboot() throws { try write("device.state", "reboot") }
 
     public var deviceState: DeviceState {
@@ -54,7 +54,7 @@ extension Container {
     /// Advances the device's clock, so that all files look older by that much: docs/CLOCK.md.
     public func advance(_ span: Span) throws { try write("device.clock", "+\(span)") }
 
-    /// Changes the state of the app. `.launch` also checks the policies of its folders.
+    /// Changes the state of the app. Launching an app that does not run also applies the policies of its folders.
     public func app(_ change: AppChange) throws { try write("app.state", change.rawValue) }
 }
 

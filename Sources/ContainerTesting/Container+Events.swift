@@ -1,9 +1,9 @@
 import Foundation
 
 extension Container {
-    /// Returns the events since the container was created, oldest first, limited to a type, to events after `position`, or to a
-    /// path: docs/CONTROL.md, events. An event of type `dropped` says how many events before it were lost, which happens only
-    /// if the journal is off or too short.
+    /// Returns the events since the container was mounted, oldest first: docs/CONTROL.md, events. With a type, only events of
+    /// that type; with `position`, only events after it. An event of type `dropped` says how many events before it were lost,
+    /// which happens only if the journal is off or too short.
     public func events(_ type: EventType? = nil, after position: Int = 0) throws -> [Event] {
         try log.events().filter { (type == nil || $0.type == type) && $0.seq > position }
     }
@@ -15,20 +15,20 @@ extension Container {
         return try events(type, after: position).filter { $0.path == name }
     }
 
-    /// The number of the newest event, for a later query of the events after it.
+    /// The number of the newest event, or 0. Pass it as `after` to query only later events.
     public var position: Int {
         get throws { try log.events().last?.seq ?? 0 }
     }
 
     // MARK: Purges
 
-    /// Waits until the file is purged, and returns the event. Waiting is needed because a purge may happen in the background.
+    /// Waits until the file is purged, possibly in the background, and returns the event of its newest purge.
     ///
-    /// Only purges after `position` count. Without it, only purges after the one of this file that an earlier call found count,
-    /// or all purges since the container was created if there was no such call. If the file may have been purged before the
-    /// code under test ran, pass `position`, or use the other `expectPurge`, which performs an action.
+    /// Only purges after `position` count. Without `position`, only purges after the last purge of this file that an earlier
+    /// call found count; if there was no such call, all purges since the container was mounted count. If the file may have been
+    /// purged before the code under test ran, pass `position`, or use the `expectPurge` that performs an action.
     ///
-    /// Throws `notPurged` with the answer of `purgefs why`, `eventsMissed`, `lost` or `silent`.
+    /// Throws `notPurged` with the answer of `purgefs why`, `eventsMissed`, `lost`, `silent` or `ended`.
     @discardableResult
     public func expectPurge(
         of place: some ContainerPath, after position: Int? = nil, within limit: Duration = .seconds(10)
@@ -44,7 +44,7 @@ extension Container {
         try await PurgeSearch(self, place, after: position).found(within: limit)
     }
 
-    /// Expects that `action` leads to a purge of the file. Earlier purges do not count.
+    /// Performs `action`, and waits until the file is purged. Purges before the action do not count.
     @discardableResult
     public func expectPurge(
         of place: some ContainerPath, within limit: Duration = .seconds(10), during action: () throws -> Void
@@ -54,7 +54,7 @@ extension Container {
         return try expectPurge(of: place, after: before, within: limit)
     }
 
-    /// Expects a purge by `action` in an `async` test, without occupying a thread.
+    /// Performs `action` in an `async` test, and waits for a purge without occupying a thread.
     @discardableResult
     public func expectPurge(
         of place: some ContainerPath, within limit: Duration = .seconds(10),
@@ -102,8 +102,9 @@ private struct PurgeSearch: Sendable {
         }
     }
 
-    /// Returns the newest purge that is not among the first `seen` events, and the number of events now. Later searches begin
-    /// after the purge that was found. Throws if there is none and this was the last look, or if waiting is pointless.
+    /// Returns the file's newest purge after `position` that is not among the first `seen` events, and the number of events
+    /// now. Later searches begin after the purge that was found. If there is none, throws if this is the last look or if the
+    /// container is gone.
     private func look(after seen: Int, isLast: Bool) throws -> (found: Container.Event?, seen: Int) {
         let log = container.log
         let events = try container.running.asked { try log.events() }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Container {
-    /// The amount or the kind of files to purge.
+    /// What to purge: a number of bytes, or all files of a kind.
     public enum Purge: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
         case size(Size)
         /// `tmp`, `Library/Caches`, marked files elsewhere, or all of these.
@@ -21,16 +21,16 @@ extension Container {
         }
     }
 
-    /// Purges `"10M"`, `.tmp`, `.caches`, `.purgeable` or `.all`, and returns what was purged: docs/CONTROL.md,
-    /// storage.reclaim. If a size cannot be reached, purges as much as possible and throws `purgeIncomplete`.
+    /// Purges an amount such as `"10M"`, or files of a kind such as `.caches`, and returns what was purged: docs/CONTROL.md,
+    /// storage.reclaim. If less can be purged than requested, purges as much as possible and throws `purgeIncomplete`.
     @discardableResult
     public func purge(_ what: Purge) throws -> [Purged] { try answer("storage.reclaim", what.command) }
 
     /// Returns what `purge` would purge now.
     public func plan(_ what: Purge) throws -> [Purged] { try answer("storage.plan", what.command) }
 
-    /// Purges exactly these files, and all files below these folders. Throws `purgeIncomplete` with files that may not be
-    /// purged or are open, after purging the others.
+    /// Purges exactly these files, and all files below these folders. If some may not be purged, for example because they are
+    /// open, purges the others and throws `purgeIncomplete`.
     @discardableResult
     public func purge(paths: [any ContainerPath]) throws -> [Purged] {
         try answer("storage.reclaim", try (["paths"] + paths.map { try name(of: $0) }).map { $0 + "\0" }.joined())

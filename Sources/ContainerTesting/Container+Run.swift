@@ -8,11 +8,11 @@ extension Container {
         public var output, errors: String
     }
 
-    /// Runs a program, which is looked up in PATH, and waits for its end. Its HOME and TMPDIR are in the container, and its
-    /// standard input is empty. At the time limit it is killed together with its process group. Processes that it leaves
-    /// running end with the container if they have its environment or are in the process group.
+    /// Runs a program, which is looked up in PATH, and waits until it ends. It gets the container's `environment`, changed by
+    /// the parameter, and an empty standard input. At the time limit it is killed together with its process group. Processes
+    /// that it leaves running end with the container if they have its environment or are in the process group.
     ///
-    /// Throws `cannotRun`, or `tookTooLong` with the output until then.
+    /// Throws `cannotRun`, `ended`, or `tookTooLong` with the output until then. A failing exit status is not an error.
     public func run(
         _ words: [String], environment: [String: String] = [:], timeLimit: Duration = .seconds(300)
     ) throws -> Outcome {
@@ -77,17 +77,18 @@ extension Descriptor {
     fileprivate func wholeText() -> String { String(decoding: (try? content()) ?? Data(), as: UTF8.self) }
 }
 
-/// Processes that programs in a container have left running.
+/// The processes that programs in a container have left running.
 struct LeftProcesses {
     /// Whether any program was run.
     var isPossible = false
-    /// The groups of ended programs with processes that still run. These may lack the environment.
+    /// The groups of ended programs in which processes were still running. Such processes may lack the environment.
     var groups: Set<pid_t> = []
 
     /// Kills all processes in these groups, and all whose environment leads into this container.
     func kill(in container: String) {
         guard isPossible else { return }
-        // A group keeps its number as long as a process is in it. If a process has that pid again, it is a stranger.
+        // A group keeps its number as long as a process is in it, and that number is no new process's pid. So a process with
+        // this pid is a stranger.
         for group in groups where getpgid(group) == -1 { Foundation.kill(-group, SIGKILL) }
         // A killed process may just have started another.
         for _ in 0..<10 where !killAll(of: Data("PURGEFS_MOUNT=\(container)\0".utf8)) { return }

@@ -3,13 +3,14 @@ import Synchronization
 
 /// A mounted container of purgefs, on its own simulated device. docs/HARNESSES.md has examples.
 ///
-/// Tests get a container from the trait `.container(...)` or from `withContainer`, and both end it. All calls may be made
-/// from any thread, return when their work is done, and throw `ContainerError`.
+/// Tests get a container from the trait `.container(...)` or from `withContainer`, and both end it. All calls may be made from
+/// any thread, return when their work is done, and throw `ContainerError`; `async` calls also throw `CancellationError`.
 ///
-/// The tests of a process share its environment and run in parallel, so HOME does not lead into a container. Pass `url`, or a
-/// place in it, to the code under test. A program started with `run` has its HOME in the container.
+/// The tests of a process share its environment and run in parallel, so their HOME does not lead into a container. Pass `url`,
+/// or a place in it, to the code under test. A program started with `run` has its HOME in the container.
 public final class Container: Sendable {
-    /// The container of the running test, if it has one. Threads share no variable here: each task has its own value.
+    /// The container of the trait or the `withContainer` call around the current task; nil if there is none. This is a
+    /// task-local value, so detached tasks and new threads do not have it.
     @TaskLocal public static var current: Container?
 
     /// The location of the container: the app's home directory.
@@ -25,7 +26,7 @@ public final class Container: Sendable {
 
     /// Mounts a new container. Throws `noProgram`, `noContainer` with the message of purgefs, or `refused` for thresholds.
     ///
-    /// The container ends with `end`, with its last reference, or with this process, even if that is killed.
+    /// The container ends when `end` is called, its last reference goes away, or this process ends, even if killed.
     public init(_ settings: Settings = Settings()) throws {
         let named = ProcessInfo.processInfo.environment["PURGEFS"] ?? ""
         binary = named.isEmpty ? "purgefs" : named
@@ -42,11 +43,11 @@ public final class Container: Sendable {
         }
     }
 
-    /// Unmounts the container and removes its store, unless the option `--store` named one. May be called twice.
+    /// Unmounts the container and removes its store, unless the option `--store` named one. A second call does nothing.
     ///
-    /// Throws `stillInUse` with the processes that have its files open; the container is unmounted nevertheless. Throws
-    /// `lost` or `endedBadly` if it was gone already. Processes that `run` left running are killed. So is a daemon that does
-    /// not answer, and `endedBadly` says so.
+    /// Throws `stillInUse` with the processes that have files of the container open; the container is unmounted nevertheless.
+    /// Throws `lost` or `endedBadly` if the container was already gone. Processes that `run` left running are killed. A daemon
+    /// that does not answer is killed too, and `end` then throws `endedBadly`.
     public func end() throws {
         let isRead: Void? = running.asking { [log] in
             _ = try? log.events()
@@ -73,7 +74,7 @@ public final class Container: Sendable {
 
     private func place(_ name: String) -> URL { url.appendingPathComponent(name, isDirectory: true) }
 
-    /// The variables of this process, plus variables that point a program into the container, as `purgefs run` sets them.
+    /// The variables of this process, changed and added to as by `purgefs run`: HOME, TMPDIR and others are in the container.
     public var environment: [String: String] {
         ProcessInfo.processInfo.environment.merging([
             "HOME": path, "CFFIXED_USER_HOME": path, "PURGEFS_MOUNT": path, "TMPDIR": tmp.path,
@@ -104,7 +105,7 @@ extension URL: ContainerPath {
 struct ContainerPlaces {
     let path: String
 
-    /// Returns the path relative to the container, as events and control files name it. Throws `outside`.
+    /// Returns the path relative to the container, in the form that events and control files use. Throws `outside`.
     func name(of place: some ContainerPath) throws -> String {
         let text = place.containerPath
         var components: [Substring] = []

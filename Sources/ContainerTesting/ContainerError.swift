@@ -1,12 +1,12 @@
 import Foundation
 
-/// Why a container could not do what a test requested. The description says what to do next.
+/// Why a container could not do what a test requested. The description has the reason and, where possible, advice.
 public enum ContainerError: Error, Hashable, Sendable {
     /// The binary cannot be started: its name, and the system's reason.
     case noProgram(String, String)
-    /// A program cannot be run in the container: its command line, and the reason.
+    /// A program cannot be started: its command line, and the reason.
     case cannotRun([String], String)
-    /// A program in the container exceeded its time limit and was killed: its command line, the limit, and its output until
+    /// A program exceeded its time limit and was killed: its command line, the limit, and its outcome with the output until
     /// then.
     case tookTooLong([String], Duration, Container.Outcome)
     /// The container could not be created: the message of purgefs.
@@ -17,26 +17,27 @@ public enum ContainerError: Error, Hashable, Sendable {
     case stillInUse(String)
     /// `purgefs run` failed: its status and its message.
     case endedBadly(Int32, String)
-    /// The container disappeared early, because its daemon was killed or it was unmounted: its path, and the message of
-    /// purgefs.
+    /// The container was gone before its end, because its daemon was killed or somebody unmounted it: the container's path, and
+    /// the message of purgefs.
     case lost(String, String)
     /// The daemon of the container does not answer: the container's path.
     case silent(String)
     /// A control file refused a command: file, command, errno.
     case refused(String, String, Int32)
-    /// A call on a path of the container failed: the call, the path, errno.
+    /// A system call failed: what was being done, its path or another object, errno.
     case failed(String, String, Int32)
-    /// Less was purged than requested: the command, the purged files, and the refused files.
+    /// Less was purged than requested: the command, what was purged, and the refused files.
     case purgeIncomplete(String, [Container.Purged], [Container.Refusal])
     /// A file was not purged in time: its path, and the answer of `purgefs why`.
     case notPurged(String, String)
-    /// Too many events were lost to tell whether a file was purged: its path, their number, and the answer of `purgefs why`.
+    /// Events were lost, so it is unknown whether a file was purged: the file's path, the number of lost events, and the answer
+    /// of `purgefs why`.
     case eventsMissed(String, Int, String)
-    /// The device cannot be filled to leave this much room: the size, and the reason.
+    /// `fill` cannot leave exactly this much room: the size, and the reason.
     case cannotLeave(Container.Size, String)
     /// The path is not in the container.
     case outside(String)
-    /// A verb of purgefs failed: its command line and its message.
+    /// A verb of purgefs failed: the verb and its message.
     case verbFailed(String, String)
     /// This library cannot read a line of purgefs: the line, and the reason.
     case notUnderstood(String, String)

@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// The `purgefs run` that serves a container. It ends when the pipe to it is closed, and so also when the process of the
-/// tests is killed.
+/// The `purgefs run` process that serves a container. It ends when the pipe to it is closed, and so also when the process of
+/// the tests is killed.
 final class ContainerRun: Sendable {
-    /// Writes the path of the container, and exits when told to. End of input means that the tests have ended without saying
-    /// so; the script then also kills the processes that they started in the container.
+    /// Writes the path of the container, and exits when it reads a line. End of input without a line means that the process of
+    /// the tests ended without calling `end`. The script then also kills the processes that the tests started in the container.
     private static let script = #"""
         printf '%s\0' "$PURGEFS_MOUNT"
         read -r end && exit
@@ -58,7 +58,7 @@ final class ContainerRun: Sendable {
         if !isOver.withLock({ $0 }) { DispatchQueue.global().async { [child] in _ = Self.finish(child) } }
     }
 
-    /// Waits until the container is unmounted and its temporary store is removed. Does nothing the second time.
+    /// Ends the container, and waits until it is unmounted and its temporary store is removed. A second call does nothing.
     ///
     /// Throws `endedBadly`, `lost` or `stillInUse`.
     func end(isAnswering: Bool) throws {
@@ -76,7 +76,7 @@ final class ContainerRun: Sendable {
         messages.close()
         if status != 0 { throw ContainerError.endedBadly(status, said) }
         if isThere == false { throw ContainerError.lost(path, said) }
-        // Other messages, for example that others leave no room, may be what the test wants.
+        // Other messages are no errors here: a test may want, for example, that others leave no room.
         if said.contains("still in use") { throw ContainerError.stillInUse(said) }
     }
 
@@ -84,14 +84,14 @@ final class ContainerRun: Sendable {
 
     var said: String { messages.text() }
 
-    /// Performs a call into the mount, which does not return while the daemon is stopped. Returns nil if the daemon does not
-    /// answer.
+    /// Performs a call into the mount on another thread, because such a call does not return while the daemon is stopped.
+    /// Returns nil if the daemon does not answer, or if the call takes more than about a minute.
     func asking<R: Sendable>(_ work: @escaping @Sendable () -> R) -> R? {
         let deadline = ContinuousClock.now + .seconds(60)
         return Threads.run(within: .seconds(1), while: { ContinuousClock.now < deadline && isThere != nil }, work)
     }
 
-    /// Performs a call into the mount. Throws `silent` if the daemon does not answer.
+    /// Performs a call into the mount on another thread. Throws `silent` if `asking` returns nil.
     func asked<R: Sendable>(_ work: @escaping @Sendable () throws -> R) throws -> R {
         guard let answer = asking({ Result(catching: work) }) else { throw ContainerError.silent(path) }
         return try answer.get()
@@ -100,8 +100,8 @@ final class ContainerRun: Sendable {
     /// The error of a call that finds the container gone.
     var loss: ContainerError { .lost(path, said) }
 
-    /// Whether the container is still mounted. False if its daemon was killed or somebody unmounted it; nil if the daemon
-    /// does not answer.
+    /// Whether the container is still mounted. False if its daemon was killed or somebody unmounted it; nil if the daemon does
+    /// not answer within five seconds.
     var isThere: Bool? {
         Threads.run(within: .seconds(5)) { [path] in
             let status = try? Descriptor.open(path + "/.purgefs/status.json", O_RDONLY).content()
@@ -117,7 +117,7 @@ final class ContainerRun: Sendable {
         return child.wait(endPatience) ?? -1
     }
 
-    /// Reads the path up to the first zero. Returns nil if the writer ends without one, or the time runs out.
+    /// Reads the path up to the terminating zero. Returns nil if the output ends without a zero, or if the time runs out.
     private static func path(from pipe: Descriptor) -> String? {
         let deadline = ContinuousClock.now + patience
         var bytes: [UInt8] = []

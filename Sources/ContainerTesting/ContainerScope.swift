@@ -3,7 +3,8 @@ import Testing
 
 /// Performs the body of a test that has a container.
 enum ContainerScope {
-    /// Performs `body` with `Container.current` set, inside or outside a test of Swift Testing.
+    /// Performs `body` with `Container.current` set. If it fails, keeps the evidence: as attachments of a test of Swift
+    /// Testing, or elsewhere in files.
     static func perform<R>(
         _ container: Container, isolation: isolated (any Actor)? = #isolation,
         _ body: (Container) async throws -> R
@@ -35,7 +36,7 @@ enum ContainerScope {
 }
 
 extension Container {
-    /// The base name of the evidence files, where there is no test with a name.
+    /// The base name of the evidence files outside a test of Swift Testing.
     var defaultName: String { "\(ProcessInfo.processInfo.processName)-\(url.lastPathComponent)" }
 }
 

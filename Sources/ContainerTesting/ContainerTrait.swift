@@ -1,15 +1,16 @@
 import Testing
 
-/// Gives each test a fresh container, `Container.current`, which ends with the test. Use `.container(...)`.
+/// Gives each case of a test a fresh container, `Container.current`, which ends with it. Create the trait with
+/// `.container(...)`.
 ///
-/// On a suite, the trait gives one to each test in it and in nested suites. A setting in a test's own trait wins over the
-/// suite's. When a test fails, the failure gets a comment with the numbers and the last events of the container. The test
-/// gets the events and the page of `purgefs report` as attachments.
+/// On a suite, the trait gives a container to each test in the suite and in nested suites. A setting in a test's own trait wins
+/// over the suite's setting. The first failure of a test gets a comment with the numbers and the last events of the container.
+/// The test gets all events and the page of `purgefs report` as attachments.
 public struct ContainerTrait: TestTrait, SuiteTrait, TestScoping {
     let settings: Container.Settings
 
-    /// Whether a trait has already given the test a container; the traits of suites come first. Threads share no variable
-    /// here: each task has its own value.
+    /// Whether a trait has already given the test a container. The traits of suites come first. No lock is needed, because the
+    /// value is task-local.
     @TaskLocal private static var isProvided = false
 
     public var isRecursive: Bool { true }

@@ -3,7 +3,8 @@ import Foundation
 extension Container {
     /// An event in a container. Fields that do not apply are nil: docs/CONTROL.md, events.
     public struct Event: Hashable, Codable, Sendable {
-        /// Increases by one with each event. The app's own name changes have numbers too, but are not among `events()`.
+        /// The number of the event, one more than that of the previous event. The app's own name changes have numbers too but
+        /// are not among `events()`, so there may be gaps.
         public var seq: Int
         /// The time by the device's clock.
         public var time: Date
@@ -17,11 +18,11 @@ extension Container {
         public var reason: String?
         public var trigger: Trigger?
         public var pid: Int32?
-        /// The file whose write set off the purge or raised the pressure.
+        /// The file whose write set off the purge or raised the pressure; nil if a change of the device did.
         public var cause: String?
         /// True for a file that was truncated and kept its name.
         public var tombstone: Bool?
-        /// The new path of a renamed file.
+        /// The other path of a name change, for events from the journal: the new path in `renamed`, the old path in `replaced`.
         public var to: String?
         /// The command name of `pid`.
         public var process: String?
@@ -31,7 +32,8 @@ extension Container {
         public var pressure: Pressure?
         /// The time by the host's clock.
         public var realTime: Date?
-        /// Skipped files whose turn had come, with the first event of each step of a purge.
+        /// At most eight files that the purge skipped although their turn had come. Only the first event of each step of a
+        /// purge has them.
         public var passedOver: [PassedOver]?
     }
 
@@ -44,7 +46,7 @@ extension Container {
         public var process: String?
     }
 
-    /// A file or share of others that a purge took, or would take.
+    /// A file that a purge took, or space that it took from the other apps. In a plan, what a purge would take.
     public struct Purged: Hashable, Codable, Sendable {
         /// The path relative to the container; nil for space that other apps gave back.
         public var path: String?
@@ -54,7 +56,7 @@ extension Container {
         public var tombstone: Bool?
     }
 
-    /// A file that was requested but not purged.
+    /// A file whose purge was requested but refused.
     public struct Refusal: Hashable, Codable, Sendable {
         public var path: String
         /// `open`, `notPurgeable`, `noEntry` and so on: docs/CONTROL.md, storage.reclaim.
@@ -64,7 +66,7 @@ extension Container {
 }
 
 extension Container.Event {
-    /// The event in one readable line.
+    /// The event as one line for people.
     var line: String {
         let fields: [String?] = [
             type.rawValue, path, bytes.flatMap { $0 == 0 ? nil : "\($0) bytes" }, reason.map { "reason \($0)" },

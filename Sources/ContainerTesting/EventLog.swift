@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// The events since a container was created, as its control file `events` has reported them so far.
+/// The events since a container was mounted, as far as they have been read from its control file `events`.
 final class EventLog: Sendable {
     private struct Known {
         var lines: [Data] = []
         var events: [Container.Event] = []
         /// Whether the container has gone away, so that no more events come.
         var isOver = false
-        /// The number of the newest purge that a test has found, by file.
+        /// The number of the newest purge that `expectPurge` has found, by file.
         var found: [String: Int] = [:]
     }
 
@@ -54,7 +54,7 @@ final class EventLog: Sendable {
 
     // MARK: Purges that were found
 
-    /// Returns the number of the newest purge of a file that a test has found, or 0.
+    /// Returns the number of the newest purge of a file that `expectPurge` has found, or 0.
     func position(ofPurge name: String) -> Int { known.withLock { $0.found[name] ?? 0 } }
 
     func note(purge number: Int, of name: String) {
@@ -63,8 +63,8 @@ final class EventLog: Sendable {
 
     // MARK: Reading
 
-    /// Reads the available events. Waits for the daemon and, if events were dropped, for `purgefs events`, but not for new
-    /// events.
+    /// Reads the available events. It may wait for the daemon and, if events were dropped, for `purgefs events`, but never for
+    /// new events.
     private func read(_ rest: inout Data) throws {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         let isOver = file.with { number in
@@ -85,12 +85,13 @@ final class EventLog: Sendable {
         known.withLock { $0.isOver = isOver }
     }
 
-    /// Replaces a record of dropped events by these events from the journal. The record stays for any that the journal lacks.
+    /// Replaces a record of dropped events with those events from the journal. If the journal lacks some of them, a record with
+    /// their number stays at the end.
     private func fill(_ line: Data) throws -> [Data] {
         let record = try Lines.decode(Container.Event.self, from: line)
         guard record.type == .dropped else { return [line] }
         let last = try known.withLock { $0.lines.last }.map { try Lines.decode(Numbered.self, from: $0).seq } ?? 0
-        // A store that existed before has older events too.
+        // The journal of an older store also has events from before the mount.
         let found = try journal().filter { line in
             let event = try Lines.decode(Numbered.self, from: line)
             return event.seq > last && event.seq <= record.seq && event.type != .dropped
@@ -114,7 +115,7 @@ final class EventLog: Sendable {
 struct EventJournal: Sendable {
     let container, binary: String
 
-    /// Returns a line of JSON for each event. The mount first writes its pending events.
+    /// Returns a line of JSON for each event. `purgefs events` first makes the mount write its pending events to the journal.
     func lines() throws -> [Data] {
         let output = try Descriptor.anonymousFile()
         let errors = try Descriptor.anonymousFile()

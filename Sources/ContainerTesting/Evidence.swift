@@ -4,14 +4,14 @@ import Foundation
 public struct ContainerEvidence: Sendable {
     /// JSON lines, as `purgefs events --json` prints them.
     public let events: String
-    /// The HTML page of `purgefs report`; nil if it could not be created.
+    /// The HTML page of `purgefs report`; nil if it could not be created, for example because the daemon does not answer.
     public let report: String?
     /// The last events and the numbers in readable form.
     public let summary: String
 
     private static let longest = 20
 
-    /// Gathers the evidence. Never throws, because the failure of the test is what counts.
+    /// Gathers the evidence. Missing parts are no error, because the failure of the test is what counts.
     public init(of container: Container) {
         let numbers = Self.numbers(of: container)
         events = container.log.textRead
@@ -37,7 +37,7 @@ public struct ContainerEvidence: Sendable {
         } catch { return nil }
     }
 
-    /// Returns a line of numbers, and one line for each of the last events.
+    /// Returns the path of the container, a line of numbers, and one line for each of the last events.
     static func summary(of container: Container) -> String { summary(of: container, numbers(of: container)) }
 
     private static func summary(of container: Container, _ numbers: Container.Numbers??) -> String {
@@ -56,8 +56,9 @@ public struct ContainerEvidence: Sendable {
         return (lines + all.suffix(longest).map(\.line)).joined(separator: "\n")
     }
 
-    /// Writes both files into the directory that the variable PURGEFS_REPORTS names, and prints where. Does nothing without
-    /// the variable. Outside Swift Testing, nothing else keeps the evidence.
+    /// Writes the events, and the report if there is one, to the directory named by the variable PURGEFS_REPORTS, and prints
+    /// the directory on standard error. Does nothing without the variable. Outside Swift Testing, nothing else keeps the
+    /// evidence.
     public func keep(named name: String) {
         guard let folder = ProcessInfo.processInfo.environment["PURGEFS_REPORTS"], !folder.isEmpty else { return }
         let base = URL(fileURLWithPath: folder, isDirectory: true).appendingPathComponent(Self.fileName(name))
@@ -70,7 +71,7 @@ public struct ContainerEvidence: Sendable {
         } catch { Self.say("the events and the report of \(name) cannot be kept: \(error)") }
     }
 
-    /// Returns a file name; `photos/vanish()` becomes `photos-vanish`.
+    /// Returns a valid file name of at most 150 characters; `photos/vanish()` becomes `photos-vanish`.
     static func fileName(_ name: String) -> String {
         let words = name.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "." || $0 == "-") }
         return String(words.joined(separator: "-").prefix(150))

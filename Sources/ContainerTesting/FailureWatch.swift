@@ -11,7 +11,8 @@ final class FailureWatch: Sendable {
 
     init(_ container: Container) { self.container = container }
 
-    /// Performs `body`, and gathers the evidence if it fails or the test's time is over.
+    /// Performs `body`, and attaches the evidence if the test fails meanwhile or its task is cancelled, for example by a time
+    /// limit.
     func watch(_ test: Test, _ testCase: Test.Case?, _ body: @Sendable () async throws -> Void) async throws {
         let issues: IssueHandlingTrait = .compactMapIssues { [self] in noticed($0) }
         let result: Result<Void, any Error>
@@ -26,8 +27,9 @@ final class FailureWatch: Sendable {
         try result.get()
     }
 
-    /// Records the evidence of an error that ends the test as a separate warning, because the issue of the error is made
-    /// outside our scope. A test that is cancelled, by itself or by its time limit, gets none.
+    /// Records the summary for an error that ends the test as a separate warning, because the testing library records the error
+    /// only outside this scope. There is no warning after an earlier failure, or if the test was cancelled, by itself or by its
+    /// time limit.
     private func noticedEnd(_ test: Test, _ testCase: Test.Case?, _ error: any Error) async throws {
         guard try await !isKnown(error, test, testCase) else { return }
         guard isFirstFailure(), !Task.isCancelled, !container.hasEnded else { return }

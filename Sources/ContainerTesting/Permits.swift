@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Limits how many tests have a container at once; the others wait for their turn. Swift Testing starts all tests at once,
+/// Limits how many `async` tests have a container at once; others wait for their turn. Swift Testing starts all tests at once,
 /// and each container takes descriptors and three processes.
 final class Permits: Sendable {
     private struct State {
@@ -17,8 +17,8 @@ final class Permits: Sendable {
 
     init(_ count: Int) { state = Mutex(State(free: count)) }
 
-    /// Returns the number of permits. A container takes eight descriptors while it is created; a quarter of all descriptors is
-    /// left to the tests.
+    /// Returns the number of permits: at least one and at most a hundred. A container takes eight descriptors while it is
+    /// created, and a quarter of all descriptors is left to the tests.
     static func count(descriptors: Int) -> Int { max(1, min(100, descriptors / 4 * 3 / 8)) }
 
     private static func descriptors() -> Int {

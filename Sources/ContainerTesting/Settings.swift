@@ -1,5 +1,5 @@
 extension Container {
-    /// The device of a container, and its options. Settings that are nil have the defaults of `purgefs run`.
+    /// The settings of a container's device, and further options. A setting that is nil has the default of `purgefs run`.
     public struct Settings: Hashable, Sendable {
         /// The size of the device.
         public var total: Size?
@@ -31,7 +31,8 @@ extension Container {
             self.options = options
         }
 
-        /// Returns these settings, overridden by each that `nearer` sets, and the options of both.
+        /// Returns these settings, each replaced by the one in `nearer` unless that is nil. The options of both are joined,
+        /// those of `nearer` last.
         public func overridden(by nearer: Settings) -> Settings {
             Settings(
                 total: nearer.total ?? total, others: nearer.others ?? others,

@@ -2,7 +2,7 @@ extension Container {
     /// A number of bytes, as a number or in the syntax of purgefs: `4096`, `"64K"`, `"1.5G"`, `"64MiB"` (powers of 1024),
     /// `"64GB"` (powers of 1000). See docs/RULES.md, Words.
     ///
-    /// A malformed literal is accepted; the call that gets it throws.
+    /// Creating a malformed size does not fail; the call that gets it throws.
     public struct Size: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral,
         ExpressibleByIntegerLiteral
     {
@@ -30,7 +30,8 @@ extension Container {
         @available(*, deprecated, renamed: "gibibytes", message: "these are 1024^3 bytes each, and no gigabytes")
         public static func gigabytes(_ count: Int) -> Size { gibibytes(count) }
 
-        /// Compares bytes, so `"64M"`, `"65536K"` and `.mebibytes(64)` are equal.
+        /// Compares bytes, so `"64M"`, `"65536K"` and `.mebibytes(64)` are equal. A fraction such as `"1.5G"` is equal only to
+        /// the same text.
         public static func == (one: Size, other: Size) -> Bool {
             guard let bytes = one.bytes else { return one.description == other.description }
             return bytes == other.bytes
@@ -40,7 +41,8 @@ extension Container {
             if let bytes { hasher.combine(bytes) } else { hasher.combine(description) }
         }
 
-        /// The bytes of a whole number with a unit; nil for anything else, including fractions.
+        /// The bytes of a whole number with or without a unit; nil for anything else, for fractions, and for more than
+        /// `Int.max` bytes.
         var bytes: Int? {
             let digits = description.prefix { $0.isASCII && $0.isNumber }
             let units = [
@@ -56,7 +58,7 @@ extension Container {
         }
     }
 
-    /// A new value for a size of the device: `"64M"` or `.to(size)`, or relative to the current value `"+56M"`, `"-1G"`,
+    /// A new value for a size of the device: `"64M"` or `.to(size)`; or a difference from the current value: `"+56M"`, `"-1G"`,
     /// `.plus(size)` or `.minus(size)`.
     public struct Change: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral,
         ExpressibleByIntegerLiteral
@@ -73,7 +75,8 @@ extension Container {
         public static func minus(_ size: Size) -> Change { Change("-", size) }
     }
 
-    /// A span of simulated time: `"30s"`, `"5m"`, `"2h"`, `"3d"`, `"1w"`, or `.weeks(3)`.
+    /// A span of time: `"30s"`, `"5m"`, `"2h"`, `"3d"`, `"1w"`, or `.weeks(3)`. It is simulated time, except for
+    /// `purgeLatency`.
     public struct Span: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
         /// The span as purgefs reads it.
         public let description: String
@@ -96,7 +99,7 @@ extension Container {
 
         public init(stringLiteral text: String) { description = text }
 
-        /// No background purge, and no reserve that writes to `tmp` and `Library/Caches` must leave.
+        /// No background purge, and no reserve of free space that writes to `tmp` and `Library/Caches` must leave.
         public static let off: Thresholds = "off"
     }
 }

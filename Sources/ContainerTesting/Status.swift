@@ -2,16 +2,16 @@ extension Container {
     /// The numbers at one moment, in bytes: docs/RULES.md, Capacity.
     public struct Numbers: Hashable, Sendable {
         public var total: Int
-        /// The bytes that the system and other apps use, and the part that can be purged.
+        /// The bytes that the system and other apps use; `othersPurgeable` is the part of them that can be purged.
         public var others: Int
         public var othersPurgeable: Int
         /// The bytes that this container uses.
         public var used: Int
-        /// Free space.
+        /// The free bytes, not counting what purging would free.
         public var available: Int
-        /// The bytes that a write to a persistent place may take, including purging.
+        /// The bytes that can be written to a persistent place, including everything that would be purged for it.
         public var important: Int
-        /// The bytes that a write to `tmp` or `Library/Caches` may take.
+        /// The bytes that can be written to `tmp` or `Library/Caches`.
         public var opportunistic: Int
         /// The bytes that purging would free.
         public var reclaimable: Int
@@ -42,7 +42,7 @@ extension Container {
             /// Seconds ahead of real time.
             public var clock: Double
             public var boots: Int
-            /// Interrupted work that is still to be finished.
+            /// `reboot`, `update` or `delete` while that is under way, or after it was interrupted; otherwise nil.
             public var unfinished: String?
         }
         public struct App: Hashable, Codable, Sendable {

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Runs work that waits for other processes outside the pool of Swift's concurrency, which has one thread for each core.
+/// Runs blocking work outside the thread pool of Swift's concurrency, which has only one thread for each core.
 enum Threads {
     static func run<R: Sendable>(_ work: @escaping @Sendable () throws -> R) async throws -> R {
         try await withCheckedThrowingContinuation { continuation in
@@ -16,8 +16,9 @@ enum Threads {
         }
     }
 
-    /// Returns the result of `work`, or nil if that takes longer than `limit`; its thread then continues alone. Each time the
-    /// limit passes, this waits on as long as `isWorking` returns true.
+    /// Performs `work` on a new thread, and returns its result; nil if the work takes longer than `limit`. Each time the limit
+    /// passes, `isWorking` is called, and if it returns true, the wait is extended by another `limit`. After nil, the thread
+    /// continues on its own.
     static func run<R: Sendable>(
         within limit: Duration, while isWorking: () -> Bool = { false }, _ work: @escaping @Sendable () -> R
     ) -> R? {

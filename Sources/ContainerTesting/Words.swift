@@ -16,15 +16,16 @@ extension Container {
         public static let unmount = EventType(rawValue: "unmount")
         /// A file was purged, or a part of others.
         public static let purge = EventType(rawValue: "purge")
-        /// A write found no room; at most one event a second for each file.
+        /// A write found no room, or waited in vain for files that were being changed; at most one event a second for each
+        /// file.
         public static let refused = EventType(rawValue: "refused")
         /// The pressure level has changed.
         public static let pressure = EventType(rawValue: "pressure")
-        /// Total, others, the thresholds or the profile were set.
+        /// Total, others, the thresholds, the profile, the purge latency or the limits of the journal were set.
         public static let capacity = EventType(rawValue: "capacity")
         /// A flag was set or removed.
         public static let mark = EventType(rawValue: "mark")
-        /// A file with a flag was replaced by a file without it.
+        /// A rename replaced a file by one that is no longer excluded from backups, or has another purgeable mark.
         public static let flagLost = EventType(rawValue: "flagLost")
         /// A call was refused because of the file's protection class and the state of the device.
         public static let protectionDenied = EventType(rawValue: "protectionDenied")
@@ -34,17 +35,19 @@ extension Container {
         public static let clock = EventType(rawValue: "clock")
         /// The app was launched, terminated, updated or deleted.
         public static let app = EventType(rawValue: "app")
-        /// A policy of a folder was set, removed or checked.
+        /// A policy of a folder was set or removed, or policies were checked or reset.
         public static let policy = EventType(rawValue: "policy")
         public static let backup = EventType(rawValue: "backup")
         public static let restore = EventType(rawValue: "restore")
         /// The disk under the store is full; the caller got EIO.
         public static let hostFull = EventType(rawValue: "hostFull")
-        /// Events were lost because they came too fast.
+        /// Events were lost, mostly because they came too fast; `reason` begins with their number.
         public static let dropped = EventType(rawValue: "dropped")
-        /// The app's own name changes, which only the journal has (`purgefs events`).
+        /// The app removed a file or folder. Only the journal has this type and the next two, so `events()` never returns them.
         public static let removed = EventType(rawValue: "removed")
+        /// The app renamed a file or folder; `to` is the new path.
         public static let renamed = EventType(rawValue: "renamed")
+        /// The app renamed a file over this one; `to` is the old path of that file.
         public static let replaced = EventType(rawValue: "replaced")
     }
 
@@ -61,7 +64,7 @@ extension Container {
         public static let command = Trigger(rawValue: "command")
     }
 
-    /// The purging rules: `.documented`, the default, follows Apple's documentation; `.device` follows the observed behaviour
+    /// The purging rules. The default, `.documented`, follows Apple's documentation; `.device` follows the observed behaviour
     /// of devices. See docs/RULES.md, Profiles.
     public struct Profile: ContainerWord {
         public let rawValue: String

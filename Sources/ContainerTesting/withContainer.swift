@@ -1,16 +1,18 @@
 import Testing
 
 /// Performs `body` with a fresh container, which is `Container.current` during the call and ends afterwards. Calls may be
-/// nested. Up to a hundred run at once, and others wait. A call in a `Task.detached` does not know of the outer container,
-/// so it waits too; it deadlocks if all tests with a container wait for such tasks.
+/// nested. Up to a hundred calls run at once, or fewer if the limit of open files is low; others wait. A call nested in another
+/// does not wait, except in a `Task.detached`, which does not know of the outer container. Such calls deadlock if all running
+/// tests with a container wait for them.
 ///
 /// Omitted settings are the defaults of `purgefs run`: 64 GiB, no other apps. `options` are further options of `purgefs run`.
 ///
 /// If a test of Swift Testing fails in `body`, its first failure gets the numbers and the last events of the container as a
-/// comment. The test gets the events and the page of `purgefs report` as attachments. Elsewhere, if `body` throws, these
-/// files go into the directory that the variable PURGEFS_REPORTS names.
+/// comment. The test gets all events and the page of `purgefs report` as attachments. Elsewhere, if `body` throws, both are
+/// written to the directory named by the variable PURGEFS_REPORTS.
 ///
-/// Throws the errors of `body`, or `ContainerError` if the container cannot be created, or is still in use at its end.
+/// Throws the error of `body`. Otherwise throws `ContainerError` if the container cannot be created or does not end cleanly,
+/// and `CancellationError` if the task is cancelled while it waits for its turn.
 @discardableResult
 public func withContainer<R>(
     total: Container.Size? = nil, others: Container.Size? = nil, othersPurgeable: Container.Size? = nil,
@@ -52,11 +54,11 @@ private func perform<R>(
     return value
 }
 
-/// Performs `body` with a fresh container in a synchronous function. The calling thread waits until the container is mounted,
-/// and until it is unmounted.
+/// Performs `body` with a fresh container in a synchronous function. The calling thread is blocked while the container is being
+/// mounted and unmounted. The number of such calls at once is not limited.
 ///
-/// Only an error that `body` throws counts as a failure of the test: a failing `#require` throws, a failing `#expect` does
-/// not. In an `async` context the compiler prefers the other overload.
+/// Evidence is kept only if `body` throws. A failing `#require` throws; a failing `#expect` does not. In an `async` context the
+/// compiler prefers the `async` overload.
 @_disfavoredOverload @discardableResult
 public func withContainer<R>(
     total: Container.Size? = nil, others: Container.Size? = nil, othersPurgeable: Container.Size? = nil,

@@ -2,12 +2,13 @@
 public import Foundation
 import Glibc
 
-/// Implements the names of `ContainerStorage`. This is a module of its own, because a module that declares
-/// `resourceValues(forKeys:)` itself can no longer call Foundation's.
+/// Implements the resource values of `ContainerStorage`. It is in a separate module, because a module that declares
+/// `resourceValues(forKeys:)` can no longer call Foundation's method.
 public enum ContainerVolume {
     /// Implements `URL.resourceValues(forKeys:)`. On a mount of purgefs, capacities, flags and protection come from the
-    /// container. Elsewhere they come from Linux, and are nil where it has none.
-    /// - Throws: Foundation's errors; `CocoaError.fileReadNoSuchFile` if the file does not exist.
+    /// container. Elsewhere they are Foundation's values, and nil if Foundation has none on Linux. Allocated sizes always come
+    /// from lstat(2).
+    /// - Throws: Foundation's errors, such as `CocoaError.fileReadNoSuchFile` if the file does not exist.
     public static func values(of url: URL, forKeys keys: Set<URLResourceKey>) throws -> URLResourceValues {
         let ours = url.isFileURL ? keys.intersection(StoredValues.keys) : []
         guard !ours.isEmpty else { return try url.resourceValues(forKeys: keys) }
@@ -27,8 +28,8 @@ public enum ContainerVolume {
         return values
     }
 
-    /// Implements `URL.setResourceValues(_:)`. Off a mount of purgefs it ignores the flags, as Foundation does with a
-    /// property that a volume does not support.
+    /// Implements `URL.setResourceValues(_:)`. Flags are ignored off a mount of purgefs, and for links and special files, as
+    /// Foundation ignores a property that a volume does not support.
     /// - Throws: Foundation's errors; `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission`, `.fileWriteVolumeReadOnly`,
     ///   `.fileWriteOutOfSpace` or `.fileWriteUnknown` if a flag could not be set.
     public static func set(_ values: URLResourceValues, of url: inout URL) throws {
@@ -38,7 +39,7 @@ public enum ContainerVolume {
         guard let item = ItemAttributes(at: url.path) else { throw ItemFailure.writing(errno, url.path) }
         guard item.hasFlags, item.isInContainer else { return }
         for (name, isSet) in flags.sorted(by: { $0.key < $1.key }) {
-            // An existing mark keeps its urgency when values that were read are written back.
+            // A flag that already has this value is not set again, because `1` would replace the urgency of a purgeable mark.
             let current = item.flag(name)
             if current == nil || (current != "0") != isSet { try item.setFlag(name, to: isSet ? "1" : "0") }
         }
@@ -54,7 +55,8 @@ public enum ContainerVolume {
         return all
     }
 
-    /// Implements `NSURL.setResourceValues(_:)`, the only way on iOS to set a protection class by resource values.
+    /// Implements `NSURL.setResourceValues(_:)`. As on iOS, this is the only method that sets a protection class through
+    /// resource values.
     /// - Throws: the errors of the method for `URL`.
     public static func set(_ keyedValues: [URLResourceKey: Any], of url: NSURL) throws {
         let name = StoredValues.className(in: keyedValues)
@@ -67,7 +69,7 @@ public enum ContainerVolume {
 }
 
 extension ItemAttributes {
-    /// Returns the value of a key as `StoredValues` keeps it, or nil if there is none.
+    /// Returns the value of a key as `StoredValues` keeps it; nil if the item has none, or if Foundation must provide it.
     fileprivate func value(of key: URLResourceKey, isInContainer: Bool) -> Any? {
         switch key {
         case StoredValues.fileAllocatedSize, StoredValues.totalFileAllocatedSize: return allocatedSize

@@ -3,13 +3,13 @@ internal import CContainerCalls
 import Foundation
 import Glibc
 
-/// The attributes of one file or folder through which a mount of purgefs offers features that Linux has no call for. A
+/// The extended attributes of a file or folder through which a mount of purgefs offers features for which Linux has no call. A
 /// symbolic link is not followed, as in a URL's resource values.
 struct ItemAttributes {
     private let path: String
     private let status: stat
 
-    /// Returns nil if nothing exists at the path, or it cannot be examined.
+    /// Returns nil, with `errno` set, if nothing exists at the path, or if it cannot be examined.
     init?(at path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
@@ -20,14 +20,14 @@ struct ItemAttributes {
     /// Whether the item is on a mount of purgefs.
     var isInContainer: Bool { volume != nil }
 
-    /// Returns a flag of this file or folder, or nil if it has none of its own. Symbolic links and special files have no
-    /// flags.
+    /// Returns a flag of this file or folder; nil if the item does not have it, or if it cannot be read. Symbolic links and
+    /// special files have no flags.
     func flag(_ name: String) -> String? {
         hasFlags ? Self.read(name, of: path, container_attribute).text : nil
     }
 
-    /// Returns a boolean flag, which is kept as `0`, `1` or an urgency. Returns nil if the item cannot have flags, or this
-    /// process may not read them.
+    /// Returns a boolean flag, which is stored as `0`, `1` or an urgency; a missing flag is false. Returns nil if the item
+    /// cannot have flags, or if this process cannot read them.
     func mark(_ name: String) -> Bool? {
         guard hasFlags else { return nil }
         let (text, errno) = Self.read(name, of: path, container_attribute)
@@ -37,13 +37,13 @@ struct ItemAttributes {
     /// Whether the item can have flags: Linux keeps no `user.` attributes on links and special files.
     var hasFlags: Bool { isFile || isFolder }
 
-    /// Returns a number of bytes that the mount computes for all its items.
+    /// Returns a capacity of the volume in bytes, which the mount computes for every item; nil off a mount of purgefs.
     func capacity(_ name: String) -> Int64? {
         volume.flatMap { Self.read(name, of: $0, container_volume_attribute).text }.flatMap { Int64($0) }
     }
 
-    /// The bytes that a regular file takes from the volume; nil for any other item. Blocks of stat(2) have 512 bytes on every
-    /// file system.
+    /// The bytes that a regular file takes from the volume; nil for any other item. `st_blocks` counts units of 512 bytes on
+    /// every file system.
     var allocatedSize: Int? {
         isFile ? Int(status.st_blocks) * 512 : nil
     }
@@ -61,9 +61,9 @@ struct ItemAttributes {
     private var isLink: Bool { status.st_mode & S_IFMT == S_IFLNK }
     private var isFolder: Bool { status.st_mode & S_IFMT == S_IFDIR }
 
-    /// The path at which to query the volume; nil if no mount of purgefs is there. For a file it is the parent folder, because
-    /// a file's attributes may be unreadable. A link belongs to the volume that it is on. But a link outside a container that
-    /// leads into one is queried itself, because Foundation follows links for capacities.
+    /// The path at which to query the volume; nil if no mount of purgefs is there. For anything but a folder this is the parent
+    /// folder, because a file's attributes may be unreadable, and a link belongs to the volume that it is on. But a link
+    /// outside a container that leads into one is queried itself, because Foundation follows links for capacities.
     private var volume: String? {
         let folder = isFolder ? path : URL(fileURLWithPath: path).deletingLastPathComponent().path
         if Self.isMount(folder) { return folder }

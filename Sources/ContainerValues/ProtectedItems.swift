@@ -5,8 +5,9 @@ import Glibc
 /// Implements the protection classes of FileManager and Data on a mount of purgefs. Elsewhere no classes exist, and the calls
 /// are Foundation's.
 public enum ProtectedItems {
-    /// Implements `Data.write(to:options:)`. An existing file keeps its class if the options name none. A new file gets its
-    /// class before any data; in an atomic save it gets the class before the name. A link is followed, but an atomic save
+    /// Implements `Data.write(to:options:)`. If the options name no class, Foundation writes the file: a file that is
+    /// overwritten in place keeps its class, and an atomic save makes a new file with its folder's class. Otherwise a new file
+    /// gets its class before any data, and in an atomic save also before its name. A link is followed, but an atomic save
     /// replaces it.
     public static func write(_ data: Data, to url: URL, options: Data.WritingOptions) throws {
         let isAtomic = options.contains(.atomic)
@@ -22,7 +23,8 @@ public enum ProtectedItems {
 
     /// Saves a file atomically, with its class.
     private static func replace(_ url: URL, by data: Data, of wanted: String) throws {
-        // No longer than the temporary name that Foundation makes: the file's own name may already have the maximum length.
+        // This name is no longer than Foundation's temporary names. The file's own name plus a suffix could exceed the maximum
+        // length.
         let new = url.deletingLastPathComponent().appendingPathComponent(".dat.nosync\(UUID().uuidString)")
         try write(data, of: wanted, to: new.path, options: .withoutOverwriting)
         guard rename(new.path, url.path) == 0 else {
@@ -67,8 +69,8 @@ public enum ProtectedItems {
         }
     }
 
-    /// Returns the descriptor of a new, empty file, or -1 if the file exists. With `throughLink` it also makes the target of
-    /// a dangling link.
+    /// Returns the descriptor of a new, empty file; -1 if the file exists or cannot be created. With `throughLink`, the file
+    /// may also be the missing target of a link.
     private static func make(_ path: String, throughLink: Bool) -> Int32 {
         var status = stat()
         let leadsNowhere = throughLink && lstat(path, &status) == 0 && stat(path, &status) != 0 && errno == ENOENT
@@ -93,8 +95,8 @@ public enum ProtectedItems {
         if let wanted { try setClass(wanted, ofItemAtPath: path) }
     }
 
-    /// Implements `FileManager.createDirectory(atPath:withIntermediateDirectories:attributes:)`. Existing folders do not
-    /// change.
+    /// Implements `FileManager.createDirectory(atPath:withIntermediateDirectories:attributes:)`. Every new folder gets the
+    /// class; existing folders keep theirs.
     public static func createFolder(
         atPath path: String, withIntermediateDirectories createIntermediates: Bool,
         attributes: [FileAttributeKey: Any]?,
@@ -107,7 +109,7 @@ public enum ProtectedItems {
         for folder in new { try wanted.map { try setClass($0, ofItemAtPath: folder) } }
     }
 
-    /// Returns a folder and its ancestors, as far as they do not exist yet. All of them will get the attributes.
+    /// Returns those of a folder and its ancestors that do not exist yet, the innermost first.
     private static func missing(_ path: String) -> [String] {
         var folders: [String] = []
         var folder = URL(fileURLWithPath: path)
@@ -118,8 +120,8 @@ public enum ProtectedItems {
         return folders
     }
 
-    /// Implements `FileManager.createFile(atPath:contents:attributes:)`, which saves atomically. The file gets its class
-    /// before its name.
+    /// Implements `FileManager.createFile(atPath:contents:attributes:)`. Foundation's method saves atomically, so here the file
+    /// gets its class before its name.
     public static func createFile(
         atPath path: String, contents data: Data?, attributes: [FileAttributeKey: Any]?, _ files: FileManager
     ) -> Bool {
@@ -161,14 +163,15 @@ public enum ProtectedItems {
         }
     }
 
-    /// Returns the path to which links lead, or the path itself if they lead nowhere.
+    /// Returns the path with all links resolved, or the path itself if that fails.
     private static func target(of path: String) -> String {
         guard let real = realpath(path, nil) else { return path }
         defer { free(real) }
         return String(cString: real)
     }
 
-    /// Sets the class of an item or, as for other attributes, of the target of a link.
+    /// Sets the class of an item. As with other attributes, a link stands for its target. Does nothing off a mount of purgefs,
+    /// and for special files.
     static func setClass(_ name: String, ofItemAtPath path: String) throws {
         let path = target(of: path)
         guard let item = ItemAttributes(at: path) else { throw ItemFailure.writing(errno, path) }

@@ -1,8 +1,8 @@
 #if os(Linux)
 public import Foundation
 
-/// The values for which Foundation's `URLResourceValues` has no members on Linux. They are kept inside it, in
-/// `quarantineProperties`, which iOS does not have. So an app's values keep Foundation's own type, and pass through other
+/// The values for which Foundation's `URLResourceValues` has no members on Linux. They are stored in its
+/// `quarantineProperties`, which iOS does not have. So an app's values keep Foundation's own type, and can pass through other
 /// modules.
 public enum StoredValues {
     static let important = URLResourceKey(rawValue: "NSURLVolumeAvailableCapacityForImportantUsageKey")
@@ -20,14 +20,14 @@ public enum StoredValues {
         important, opportunistic, isPurgeable, fileProtection, total, available, isExcludedFromBackup,
         fileAllocatedSize, totalFileAllocatedSize,
     ]
-    /// The keys that Foundation answers off a mount of purgefs.
+    /// The keys among `keys` that Foundation answers off a mount of purgefs.
     static let ofPlatform: Set<URLResourceKey> = [total, available, isExcludedFromBackup]
     /// The keys that can be set, with their attributes.
     private static let flags = [isExcludedFromBackup: "isExcludedFromBackup", isPurgeable: "isPurgeable"]
 
     private static let prefix = "purgefs."
 
-    /// Returns a value kept here, or else Foundation's; nil if there is none with this key and type.
+    /// Returns the value stored here, or else Foundation's; nil if there is none, or if it has another type.
     public static func value<Value>(of key: URLResourceKey, in values: URLResourceValues) -> Value? {
         (values.quarantineProperties?[prefix + key.rawValue] ?? values.allValues[key]) as? Value
     }
@@ -39,7 +39,7 @@ public enum StoredValues {
         values.quarantineProperties = stored
     }
 
-    /// Returns all values, with ours under their own keys.
+    /// Returns Foundation's values and the values stored here, which replace Foundation's under the same keys.
     public static func all(in values: URLResourceValues) -> [URLResourceKey: Any] {
         var all = values.allValues
         guard let stored = values.quarantineProperties else { return all }
@@ -70,7 +70,7 @@ public enum StoredValues {
         return (values, keyedValues.filter { flags[$0.key] == nil })
     }
 
-    /// Returns the flags that were set, by the names of their attributes.
+    /// Returns the flags that have a value, by the names of their attributes.
     static func flags(in values: URLResourceValues) -> [String: Bool] {
         var found: [String: Bool] = [:]
         for (key, name) in flags {

@@ -2,13 +2,14 @@ import ContainerTesting
 import XCTest
 
 extension XCTestCase {
-    /// Creates a fresh container for this test, which ends after the test. A test may make several. Omitted settings are the
-    /// defaults of `purgefs run`: 64 GiB, no other apps. `options` are further options of `purgefs run`.
+    /// Creates a fresh container, which ends after this test. A test may create several. Omitted settings are the defaults of
+    /// `purgefs run`: 64 GiB, no other apps. `options` are further options of `purgefs run`.
     ///
-    /// XCTest has no attachments on Linux. If the test fails, the events and the page of `purgefs report` go into the
-    /// directory that the variable PURGEFS_REPORTS names. A container that is still in use at its end fails the test.
+    /// XCTest has no attachments on Linux. If the test fails after this call, the container's events and the page of `purgefs
+    /// report` are written to the directory named by the variable PURGEFS_REPORTS; without the variable, they are not kept. The
+    /// test also fails if the container cannot end cleanly, for example because it is still in use.
     ///
-    /// Throws `ContainerError`.
+    /// Throws `ContainerError` if the container cannot be created.
     public func makeContainer(
         total: Container.Size? = nil, others: Container.Size? = nil, othersPurgeable: Container.Size? = nil,
         profile: Container.Profile? = nil, purgeLatency: Container.Span? = nil,
