@@ -16,7 +16,7 @@ struct BackupCreation {
     static let archiveName = "data.tar"
     static let kind = UnfinishedDirectory.Kind(what: "the backup", suffix: ".unfinished-backup")
 
-    /// Creates a directory with manifest.json and data.tar. It appears only when it is complete.
+    /// Creates a directory with manifest.json and data.tar. The directory appears only when it is complete.
     func run(to directory: String) throws(StoreError) -> BackupSummary {
         let unfinished = try UnfinishedDirectory(for: directory, Self.kind)
         do throws(StoreError) {
@@ -56,8 +56,8 @@ struct BackupCreation {
         return BackupSummary(totals, omissions.list)
     }
 
-    /// Writes one archive that begins with the manifest. So everything is read twice, for the checksums and for the data. `file`
-    /// need not be seekable.
+    /// Writes one archive that begins with the manifest. So everything is read twice: first for the checksums in the manifest,
+    /// and then for the data. `file` need not be seekable.
     func run(to file: FileDescriptor, named name: String) throws(StoreError) -> BackupSummary {
         let spool = try Spool.make()
         let manifest = try ManifestWriter(header, to: spool, path: try Spool.directory(), isSpooled: true)
@@ -76,7 +76,7 @@ struct BackupCreation {
         return BackupSummary(totals, omissions.list)
     }
 
-    /// Reads everything again. Nothing may have changed since the manifest was created.
+    /// Reads everything again. Throws if an entry differs from the manifest that the first pass created.
     private func readAgain(into archive: ArchiveWriter, _ manifest: ManifestReader) throws(StoreError) {
         progress.begin()
         var omissions = Omissions()
@@ -128,7 +128,7 @@ struct BackupSummary: Sendable {
     var entries: Int64
     var bytes: ByteCount
     var leftOut: [Omission]
-    /// How many entries were left out.
+    /// The number of entries left out, including the contents of folders in `leftOut`.
     let leftOutEntries: Int64
 
     init(_ totals: ManifestTotals, _ omissions: [ManifestOmission]) {
@@ -149,7 +149,7 @@ extension BackupSummary.Omission {
 /// The omitted entries. A folder is listed once, with the sum of its contents.
 struct Omissions {
     private(set) var list: [ManifestOmission] = []
-    /// Hard-linked files, with the index of the first omission that each is part of.
+    /// The omitted hard-linked files, each with the index of the first omission that contains it.
     private var linked: [FileIdentity: (index: Int, bytes: Int64)] = [:]
 
     mutating func add(_ entry: WalkedEntry) {
@@ -166,7 +166,7 @@ struct Omissions {
         }
     }
 
-    /// Counts each hard-linked file once, unless it is in the backup under another name.
+    /// Adds the size of each omitted hard-linked file once, unless the file is in the backup under another name.
     mutating func addLinkedFiles(unless isInBackup: (FileIdentity) -> Bool) {
         for (file, first) in linked where !isInBackup(file) { list[first.index].bytes += first.bytes }
     }

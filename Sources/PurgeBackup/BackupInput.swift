@@ -7,7 +7,8 @@ struct BackupInput {
     let manifest: ManifestReader
     let archive: ArchiveReader
 
-    /// The largest manifest that is kept while its archive is read: over ten million entries.
+    /// The approximate limit in bytes for the manifest of an archive, which is spooled to a temporary file. It suffices for
+    /// over ten million entries.
     private static let largestManifest: Int64 = 4 << 30
 
     /// Opens the backup at `path`, or standard input for `-`.

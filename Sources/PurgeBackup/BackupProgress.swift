@@ -1,7 +1,8 @@
 import PurgeStore
 import PurgeSystem
 
-/// The progress of a backup or a restoration. It interrupts the work when a signal tells this process to end.
+/// The progress of a backup, restoration or copy. After a signal that ends this process, the calls for each step throw
+/// `interrupted`.
 package final class BackupProgress {
     private(set) var entries: Int64 = 0
     private(set) var bytes: Int64 = 0
@@ -10,10 +11,10 @@ package final class BackupProgress {
     private let show: (BackupProgress) -> Void
     private var calls = 0
 
-    /// Calls `show` often; `show` itself limits how often it displays the progress.
+    /// Creates the progress at zero. `show` is called on every 16th step, and must itself limit how often it displays anything.
     init(path: String, show: @escaping (BackupProgress) -> Void) { (self.path, self.show) = (path, show) }
 
-    /// Notes how many bytes of the current entry are done.
+    /// Notes how many bytes of the current entry are done in total. Throws `interrupted` after a signal.
     func note(bytes now: Int64) throws(StoreError) {
         bytes += now - inEntry
         inEntry = now

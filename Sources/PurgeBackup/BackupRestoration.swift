@@ -8,7 +8,7 @@ struct BackupRestoration {
     /// The result of a restoration.
     struct Outcome {
         let header: BackupHeader
-        /// The new store, which is in use for the lifetime of this value.
+        /// The new store, which stays open and locked for the lifetime of this value.
         let store: Store
         let containerID: String
         let summary: BackupSummary
@@ -28,8 +28,8 @@ struct BackupRestoration {
         self.progress = progress
     }
 
-    /// Restores to `path`, which must not exist, or must be an empty directory. Nothing appears there until everything
-    /// has been compared.
+    /// Restores to `path`, which must not exist, or must be an empty directory. Nothing appears there until everything has been
+    /// compared with the manifest.
     func run(to path: String) throws(StoreError) -> Outcome {
         let unfinished = try UnfinishedDirectory(for: path, Self.kind)
         do throws(StoreError) {
@@ -95,7 +95,7 @@ struct BackupRestoration {
 }
 
 extension BackupSummary {
-    /// The summary for the journal of the container that was backed up.
+    /// The record of the backup in the journal of the backed-up container.
     var note: BackupNote {
         BackupNote(bytes: bytes, entries: entries, leftOut: leftOutEntries)
     }

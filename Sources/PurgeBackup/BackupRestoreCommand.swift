@@ -63,8 +63,8 @@ struct BackupRestoreCommand {
         try work.list(comparison.unexpected.map(VisibleText.of))
     }
 
-    /// Compares the result with the original. Returns nil if the original store is gone, has another container now,
-    /// or cannot be read.
+    /// Compares the new store with the original store. Returns nil if the original is gone, has another container now, or
+    /// cannot be read, and after a signal.
     private func compare(_ outcome: BackupRestoration.Outcome) -> RestoreComparison? {
         let path = outcome.header.source
         guard Target.isStore(path) else { return nil }
@@ -83,7 +83,8 @@ struct BackupRestoreCommand {
         }
     }
 
-    /// Returns the files of a store, and the open store that keeps them from changing meanwhile.
+    /// Returns the files of a store. If the store is not mounted, also returns the open store, whose lock keeps the files from
+    /// changing.
     private func source(_ path: String) throws -> (files: BackupSource, store: Store?) {
         if let mount = Target.mount(ofStore: path) { return (try BackupSource(mount: mount), nil) }
         let store = try Store.openForReading(path)
@@ -114,10 +115,10 @@ struct RestoreText: Encodable {
     var bytes: ByteCount
     /// The store that was backed up.
     var source: String
-    /// Entries that the source has and the new store does not; nil if the source is gone.
+    /// Entries that the source has and the new store does not; nil if they could not be compared.
     var missing: [BackupSummaryText.Omission]?
     var unexpected: [String]?
-    /// Files that have lost set-user-ID, set-group-ID or capabilities; nil if there are none.
+    /// Files restored without their set-user-ID bit, set-group-ID bit or capabilities; nil if there are none.
     var dropped: [DroppedPrivileges]?
 
     init(_ outcome: BackupRestoration.Outcome, _ comparison: RestoreComparison?) {

@@ -3,17 +3,18 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// The files of a container: a mount of it, or `container/` of its store.
+/// The files to read: a mounted container, `container/` of a store, or an ordinary directory.
 struct BackupSource: Sendable {
     let root: FileDescriptor
-    /// The mount point or the store, for messages.
+    /// The path of `root`, for messages.
     let path: String
-    /// The device of a store. Attributes and times are translated as a mount of this device would. nil for a mount.
+    /// The device of a store, with which attributes and times are translated as a mount would do it. nil for a mount or an
+    /// ordinary directory.
     let device: Device?
     var isInStore: Bool { device != nil }
     private let mayOpenUp: Bool
 
-    /// Reads through a mount, so that the device's state forbids the same access as elsewhere.
+    /// Reads through a mount, so the device's state and the protection classes can refuse access, as for any program.
     init(mount: String) throws(StoreError) {
         do throws(Errno) {
             root = try FileDescriptor.open(mount, O_RDONLY | O_DIRECTORY)
@@ -21,7 +22,7 @@ struct BackupSource: Sendable {
         (path, device, mayOpenUp) = (mount, nil, true)
     }
 
-    /// Reads an ordinary directory, in which nothing is changed.
+    /// Reads an ordinary directory. No modes are changed in it to make entries readable.
     init(directory: String) throws(StoreError) {
         do throws(Errno) {
             root = try FileDescriptor.open(directory, O_RDONLY | O_DIRECTORY)
@@ -61,8 +62,8 @@ struct BackupSource: Sendable {
             advice: "No part of the backup was kept. Try again when no program writes to it, or unmount the container.")
     }
 
-    /// In a mount, writes back the pages of an open file that a program has changed through a mapping. Only then do the changes
-    /// update the modification time and fill holes. Changes after that are detected again.
+    /// In a mount, writes back the pages of an open file that a program has changed through a mapping. Only this write-back
+    /// makes such changes update the modification time and fill holes, so that they can be detected.
     func settle(_ file: FileDescriptor) throws(Errno) {
         if !isInStore { try System.sync(file.raw) }
     }
@@ -84,7 +85,7 @@ struct BackupSource: Sendable {
         try open(name, in: folder, O_RDONLY | O_DIRECTORY)
     }
 
-    /// Opens an entry without changing its access time, where that is allowed.
+    /// Opens an entry so that reading it does not change its access time, if this process may do so.
     private static func open(
         _ name: UnsafePointer<CChar>, in folder: FileDescriptor, _ flags: Int32
     ) throws(Errno) -> FileDescriptor {
@@ -96,10 +97,12 @@ struct BackupSource: Sendable {
     }
 }
 
-// An ordinary user may have removed their own permission to read an entry. It is restored while the entry is read: for files
-// anywhere, but for folders only in a store, since an app can see the folders of a mount meanwhile.
+// Users may have removed their own permission to read an entry. While the entry is read, the owner's permission is restored:
+// for files in mounts and stores, but for folders only in stores, because an app would see the changed mode of a folder in a
+// mount.
 extension BackupSource {
-    /// Runs `body`, which reads an entry by its name. If only permission is missing, restores that and runs `body` again.
+    /// Runs `body`, which reads an entry by its name. If that fails with EACCES and the entry may be opened up, makes the entry
+    /// readable, runs `body` again, and restores the mode.
     func withAccess<Result>(
         to name: RawText, in folder: FileDescriptor, _ status: FileStatus, _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
@@ -115,7 +118,8 @@ extension BackupSource {
         return try body()
     }
 
-    /// Opens an entry of a folder for reading. It stays readable until the result is destroyed.
+    /// Opens an entry of a folder for reading, and first makes it readable if necessary. The entry keeps that mode until the
+    /// result is destroyed.
     func openUp(
         _ name: RawText, in folder: FileDescriptor, _ status: FileStatus
     ) throws(Errno) -> OpenedEntry {
@@ -136,7 +140,7 @@ extension BackupSource {
         geteuid() != 0 && openMode(of: status).map { $0 != status.st_mode & 0o7777 } ?? false
     }
 
-    /// Returns the mode for reading the entry, or nil if it may not be opened up.
+    /// Returns the entry's mode with access for the owner added; nil if the entry may not be opened up.
     private func openMode(of status: FileStatus) -> mode_t? {
         guard status.st_uid == geteuid(), mayOpenUp else { return nil }
         let mode = status.st_mode & 0o7777

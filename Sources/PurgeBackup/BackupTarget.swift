@@ -5,7 +5,7 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// A container whose files a backup reads, through its mount or in a store whose lock this value holds.
+/// The container that a backup or an audit reads, through its mount or in a store whose lock this value holds.
 struct BackupTarget {
     let source: BackupSource
     /// The absolute path of the store.
@@ -15,12 +15,12 @@ struct BackupTarget {
     private let store: Store?
     private let journal: Journal?
     private let mount: String?
-    /// Why the backup cannot be recorded in the journal, if so.
+    /// Why the backup cannot be recorded in the journal; nil if it can, and for a mount.
     let warning: String?
 
     var now: Instant { StoredClock.now(secondsAhead: device.clock) }
 
-    /// Opens the target. `what` begins a message, such as `cannot back up`.
+    /// Opens the target. `what` is the beginning of error messages, such as `cannot back up`.
     init(_ target: Target, for what: String) throws(CommandFailure) {
         switch target {
         case .mount(let path): try self.init(mount: path, what)
@@ -68,7 +68,7 @@ struct BackupTarget {
     private static func open(_ path: String) throws(StoreError) -> (store: Store, journal: Journal?) {
         do throws(StoreError) {
             let store = try Store.open(path, creating: false)
-            // Files can be read from a full disk, and backing them up may be the way out.
+            // A full disk is tolerated, because its files can still be read, and a backup may be the way out.
             let journal = try Journal.open(in: store, toleratingFullDisk: true)
             return (store, journal.openingFailure == nil ? journal : nil)
         } catch {
@@ -82,7 +82,7 @@ struct BackupTarget {
             created: now.iso8601, container: device.containerID, source: storePath, device: device.asSaved)
     }
 
-    /// Returns when each file was last used, in real time like the files' own times.
+    /// Returns when each file was last used, by inode, in real time like the files' own times.
     func lastUses() throws(StoreError) -> [UInt64: Journal.LastUse] {
         let saved =
             if let journal { try journal.lastUses() } else { try JournalReader(storePath: storePath).lastUses() }
@@ -93,7 +93,7 @@ struct BackupTarget {
         }
     }
 
-    /// Records the backup in the journal. A read-only mount cannot.
+    /// Records the backup in the journal. Does nothing for a read-only mount, and for a store whose journal cannot be written.
     func note(_ summary: BackupSummary) throws(CommandFailure) {
         if let mount {
             do throws(Errno) {

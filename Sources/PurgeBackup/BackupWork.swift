@@ -21,8 +21,8 @@ struct BackupWork {
         return try Target(operands.first)
     }
 
-    /// Runs `body`. A signal to end this process stays pending until the work checks for it, so that unfinished results can be
-    /// removed.
+    /// Blocks the signals that end this process, and runs `body`. A signal stays pending until the work checks for it, so that
+    /// unfinished results can be removed.
     func run<Result>(
         _ what: String, _ body: () throws(StoreError) -> Result
     ) throws(CommandFailure) -> Result {
@@ -40,8 +40,8 @@ struct BackupWork {
         }
     }
 
-    /// Lets signals end this process at once again, after `run`. If one has arrived since the work was done, this throws, with a
-    /// message about the finished work.
+    /// Lets signals end this process at once again, after `run`. If a signal is pending, throws a failure with a message that
+    /// the work was finished.
     func endWaiting(_ done: String) throws(CommandFailure) {
         if let signal = System.endSignal() {
             throw CommandFailure(status: ExitStatus.signal + signal, message: VisibleText.of("interrupted; \(done)"))
@@ -56,14 +56,14 @@ struct BackupWork {
         ProgressLine.progress(word, path: path)
     }
 
-    /// Prints some lines, or all of them with --verbose.
+    /// Prints the first `most` lines and the number of further ones, or all lines with --verbose.
     func list(_ lines: [String], most: Int = 10) throws(CommandFailure) {
         for line in isVerbose ? lines[...] : lines.prefix(most) { try console.print("  \(line)") }
         if !isVerbose, lines.count > most { try console.print("  and \(lines.count - most) more (--verbose)") }
     }
 }
 
-/// One line on standard error that is overwritten every second, and removed at the end.
+/// One line on standard error that is overwritten at most once a second, and removed at the end.
 package final class ProgressLine {
     private var due = System.uptime() + 1_000_000_000
     private var isShown = false

@@ -7,7 +7,7 @@ import PurgeSystem
 /// Walks a container and adds up the contents of a backup of it.
 struct ContainerAudit {
     private let source: BackupSource
-    /// When each file was last used, by inode, as far as that is known.
+    /// When each file was last used, by inode. Files may be missing.
     private let lastUses: [UInt64: Journal.LastUse]
     private let progress: BackupProgress
 
@@ -37,7 +37,7 @@ struct ContainerAudit {
             lastUse: use)
     }
 
-    /// Returns the creation date as an app sees it, or nil if the store does not have it.
+    /// Returns the creation date as an app sees it; nil if the store does not have it, or if it cannot be read.
     private func created(_ entry: WalkedEntry) -> Instant? {
         guard let name = entry.name else { return nil }
         do throws(Errno) {
@@ -48,7 +48,8 @@ struct ContainerAudit {
         } catch { return nil }
     }
 
-    /// Returns the creation date in a mount, which shows it only as an attribute.
+    /// Returns the creation date in a mount, which shows that date only as an extended attribute; nil if it cannot be
+    /// understood.
     private static func creationDate(_ folder: Int32, _ name: RawText) throws(Errno) -> Instant? {
         let text = try System.attribute(at: folder, name, creationDateKey, limit: 64)
         let form = Date.ISO8601FormatStyle(includingFractionalSeconds: true)

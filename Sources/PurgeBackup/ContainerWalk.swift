@@ -17,14 +17,14 @@ struct WalkedEntry {
 }
 
 /// Visits everything in a container: each folder before its contents, and entries in the byte order of their names. Entries
-/// removed meanwhile are not visited.
+/// that are removed before their turn are not visited.
 struct ContainerWalk {
     let source: BackupSource
     /// The entries whose own flags are read.
     enum Flags {
         /// None: every entry is placed as if it had no flag.
         case none
-        /// The entries whose flag decides whether they are in a backup.
+        /// Files and folders that no folder above them excludes already.
         case deciding
         case all
     }
@@ -50,7 +50,7 @@ struct ContainerWalk {
     func run(_ visit: Visit) throws(StoreError) {
         var levels = [try begin(visit)]
         while let last = levels.indices.last {
-            // Works in place: a copy of the level would share its names, and removing one would copy them all.
+            // Changes the level in place: a copy of it would share the names, and removing one name would copy them all.
             guard let name = levels[last].names.popLast() else {
                 levels.removeLast()
                 continue
@@ -97,7 +97,7 @@ struct ContainerWalk {
         } catch .noEntry { return nil } catch { throw source.failure("it cannot be read", path, error) }
     }
 
-    /// Opens a folder; returns nil if it is gone.
+    /// Opens a folder; returns nil if it is gone or no longer a folder.
     private func descend(_ entry: WalkedEntry) throws(StoreError) -> Level? {
         guard let name = entry.name else { return nil }
         do throws(Errno) {

@@ -1,16 +1,16 @@
 import Glibc
 
-/// The privileges that a restored file has lost. They are rights of other users, which root would bring into a store that belongs
-/// to somebody else; an attacker may have made the backup.
+/// The privileges that a restored file has lost. Root does not restore set-ID bits and capabilities into a store of another
+/// user, because they give rights of other users, and an attacker may have made the backup.
 struct DroppedPrivileges: Sendable, Encodable {
     /// The path for people: bytes that are not UTF-8 are U+FFFD.
     let path: String
-    /// `set-user-ID`, `set-group-ID`, `security.capability`.
+    /// Some of `set-user-ID`, `set-group-ID` and `security.capability`.
     private(set) var privileges: [String] = []
 
     private static let capability = "security.capability"
 
-    /// Returns a file's attributes without the ones that give rights.
+    /// Returns a file's attributes without its capabilities.
     static func without(_ attributes: [CopySource.Attribute]) -> [CopySource.Attribute] {
         attributes.filter { !$0.name.elementsEqual(capability.utf8) }
     }

@@ -4,8 +4,8 @@ import PurgeSystem
 
 /// Two buffers, each large enough for a small file.
 final class FileBuffers {
-    /// The largest small file. A larger one is copied in pieces, and a change to it ends the backup. The log of a SQLite
-    /// database, which each transaction changes, is usually smaller: 4 MiB.
+    /// The size of the largest small file. A larger file is copied in pieces, and a change to it ends the backup. The log of a
+    /// SQLite database, which each transaction changes, is usually smaller: 4 MiB.
     static let size = 8 << 20
     static let chunk = 1 << 20
 
@@ -20,9 +20,9 @@ final class FileBuffers {
 
 // The data of files.
 extension EntryReader {
-    /// Reads a small file. Returns nil if it changed; `sink` then got none of it. A program may change the file through a
-    /// mapping, which the modification time shows only once the kernel has written the pages back. So the file is read twice. If
-    /// both copies are equal, the file had this content at the moment in between.
+    /// Reads a small file. Returns nil if the file changed meanwhile; `sink` then got none of it. In a mount, a program may
+    /// change the file through a mapping, which the modification time shows only once the kernel has written the pages back. So
+    /// a file in a mount is read twice. If both copies are equal, the file had this content at the moment in between.
     func readSmall(_ file: OpenFile, into sink: some EntrySink) throws(StoreError) -> Checksum? {
         let size = Int(file.record.size)
         let whole = UnsafeMutableRawBufferPointer(rebasing: buffers.first[..<size])
@@ -87,11 +87,12 @@ extension EntryReader {
         guard let first = bytes.first, let start = UnsafeRawBufferPointer(rebasing: bytes).baseAddress else {
             return true
         }
-        // Each byte is compared with the one before it.
+        // The first byte is zero, and each further byte is compared with the byte before it.
         return first == 0 && memcmp(start, start + 1, bytes.count - 1) == 0
     }
 
-    /// Reads a large file in pieces. A change ends the backup, since a part of the file is already in the archive.
+    /// Reads a large file in pieces. Throws if the file changed meanwhile, which ends the backup, because a part of the file is
+    /// already in the archive.
     func readLarge(_ file: OpenFile, into sink: some EntrySink) throws(StoreError) -> Checksum? {
         try begin(file.record, sink)
         let checksum = try copy(file, into: sink)

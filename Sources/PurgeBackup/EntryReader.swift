@@ -10,7 +10,7 @@ final class EntryReader {
     /// Hard-linked files already in the backup.
     private var linked: [FileIdentity: LinkedFile] = [:]
 
-    /// An open file, with the other parts that a backup keeps of it.
+    /// An open file, with its metadata for the backup.
     struct OpenFile {
         let descriptor: FileDescriptor
         let status: FileStatus
@@ -19,14 +19,14 @@ final class EntryReader {
 
     /// A hard-linked file, as it was when its data was read.
     private struct LinkedFile {
-        /// The entry for a further name, without its path.
+        /// The hard-link entry for a further name; its path is still empty.
         let further: EntryRecord
         let status: FileStatus
     }
 
     init(_ source: BackupSource, _ progress: BackupProgress) { (self.source, self.progress) = (source, progress) }
 
-    /// Reads an entry; returns nil if it is gone before any of it was read.
+    /// Reads an entry and passes it to `sink`; returns nil if the entry was gone before any of it was read.
     func read(_ entry: WalkedEntry, into sink: some EntrySink) throws(StoreError) -> ManifestEntry? {
         if entry.kind == S_IFREG { return try readFile(entry, into: sink) }
         let record: EntryRecord
@@ -40,8 +40,8 @@ final class EntryReader {
     /// Whether a hard-linked file is in the backup under one of its names.
     func has(_ file: FileIdentity) -> Bool { linked[file] != nil }
 
-    /// The number of attempts to read a small file that changes while it is being read. Programs write most files in much less
-    /// time than all attempts take.
+    /// The number of attempts to read a small file that changes while it is being read. Programs finish writing most files in
+    /// much less time than all attempts take together.
     private static let attempts = 100
 
     private func readFile(_ entry: WalkedEntry, into sink: some EntrySink) throws(StoreError) -> ManifestEntry? {
@@ -57,7 +57,7 @@ final class EntryReader {
             if let found = try readFurtherName(entry, file.status, into: sink) { return found }
             let isSmall = file.status.st_size <= FileBuffers.size
             guard let data = try isSmall ? readSmall(file, into: sink) : readLarge(file, into: sink) else { continue }
-            // Noted only once it is in the archive, because later names become links to it.
+            // The file is noted only after it is in the archive, because its later names become links to it.
             note(file)
             return ManifestEntry(file.record, data: data)
         }
@@ -105,7 +105,7 @@ extension EntryReader {
         return record
     }
 
-    /// Opens a regular file; throws ESTALE for anything else.
+    /// Opens a regular file and reads its metadata; throws ESTALE if it is no regular file any more.
     private func open(_ entry: WalkedEntry) throws(Errno) -> OpenFile {
         guard let name = entry.name else { throw .noEntry }
         var translated = EntryRecord(path: entry.path, kind: .file)
@@ -130,7 +130,8 @@ extension EntryReader {
         return OpenFile(descriptor: descriptor, status: status, record: record)
     }
 
-    /// Translates the times of an entry in a store. A mount has already done so.
+    /// Sets the times of an entry in a store as a mount would show them. Does nothing for a mount, which has already translated
+    /// them.
     private func takeTimes(
         _ record: inout EntryRecord, _ status: FileStatus, _ folder: Int32, _ name: RawText?
     ) throws(Errno) {
@@ -154,7 +155,8 @@ extension EntryReader {
 
 // Hard-linked files.
 extension EntryReader {
-    /// Reads a file that is already in the backup under another name as a hard link to that name. Returns nil for any other file.
+    /// Passes a file that is already in the backup under another name to `sink` as a hard link to that name. Returns nil for
+    /// any other file.
     private func readFurtherName(
         _ entry: WalkedEntry, _ status: FileStatus, into sink: some EntrySink
     ) throws(StoreError) -> ManifestEntry? {
@@ -183,7 +185,7 @@ extension FileStatus {
         st_size == other.st_size && st_mtim.tv_sec == other.st_mtim.tv_sec && st_mtim.tv_nsec == other.st_mtim.tv_nsec
     }
 
-    /// Whether the change time is equal too, which every other change updates.
+    /// Whether the change time is equal too, which every change of the file's data or metadata updates.
     func isUnchanged(since other: FileStatus) -> Bool {
         hasSameData(as: other) && st_ctim.tv_sec == other.st_ctim.tv_sec && st_ctim.tv_nsec == other.st_ctim.tv_nsec
     }

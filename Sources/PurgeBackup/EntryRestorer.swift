@@ -24,7 +24,7 @@ struct EntryRestorer {
         finder = FolderFinder(container)
     }
 
-    /// Restores all entries of the archive, which must be the same as in the manifest.
+    /// Restores all entries of the archive. Throws if they do not match the manifest.
     mutating func run() throws(StoreError) {
         while let name = try archive.next() {
             try progress.noteEntry()
@@ -40,7 +40,8 @@ struct EntryRestorer {
         try checkWhole()
     }
 
-    /// Checks the archive as a whole, including the bytes between its entries.
+    /// Checks the totals and, if the manifest has it, the checksum of the whole archive, which includes the bytes between its
+    /// entries.
     private func checkWhole() throws(StoreError) {
         let totals = manifest.totals
         guard totals.entries == entries, totals.bytes == bytes else {
@@ -62,7 +63,7 @@ struct EntryRestorer {
         let defaultACL: [VisibleAttributes.Attribute]
     }
 
-    /// Sets times and modes of the folders, the inner ones first. Nothing may be created in them after this.
+    /// Sets the default ACLs, times and modes of the folders, the inner ones first. Nothing may be created in them after this.
     mutating func finish() throws(StoreError) {
         for folder in folders.reversed() {
             do throws(Errno) {
@@ -219,8 +220,8 @@ extension EntryRestorer {
         return (checksum, !written.areAll(of: record.size))
     }
 
-    /// Records that the file has holes, as a mount does before a file gets its first hole. A scan of the store cannot tell from
-    /// the file's block count, which includes blocks for attributes.
+    /// Records that the file has holes, as a mount does before a file gets its first hole. A scan of the store cannot detect
+    /// holes by the file's block count, which includes blocks for attributes.
     private static func markHoles(of file: FileDescriptor) throws(Errno) {
         do throws(Errno) {
             try System.setAttribute(at: file.raw, nil, ExtentRecord.key, ExtentRecord.ofHoles)
@@ -239,7 +240,8 @@ extension EntryRestorer {
         }
     }
 
-    /// Returns the parts of a block that are data and not holes: all of it if `runs` is nil. Drops the runs before the block's end.
+    /// Returns the parts of a block that are data and not holes; the whole block if `runs` is nil. Drops the runs that do not
+    /// reach beyond the block from `runs`.
     private static func parts(of block: Range<Int64>, _ runs: inout ArraySlice<Range<Int64>>?) -> [Range<Int64>] {
         guard let found = runs else { return [block] }
         let parts = found.prefix { $0.lowerBound < block.upperBound }.map { $0.clamped(to: block) }
@@ -293,7 +295,7 @@ extension EntryRestorer {
         }
     }
 
-    /// Returns the access time. It is not compared with anything, so it may be invalid.
+    /// Returns the access time, with 0 for invalid nanoseconds. The manifest does not have this time, so it is unchecked.
     private static func accessed(_ record: EntryRecord) -> timespec {
         var time = record.accessed
         if !(0..<1_000_000_000).contains(time.tv_nsec) { time.tv_nsec = 0 }
@@ -307,7 +309,7 @@ extension EntryRestorer {
     }
 }
 
-/// The blocks of a file before the first that was skipped.
+/// The number of blocks of a file before the first block that was skipped.
 private struct WrittenBlocks {
     private var count: Int64 = 0
 
@@ -322,7 +324,8 @@ private struct WrittenBlocks {
 
 /// Checks the paths of a backup's entries, which are untrusted until then.
 enum RestorablePath {
-    /// Whether the path is relative, stays in the container, and is not in a place that is never backed up.
+    /// Whether the path is relative, stays in the container, and is not in the control directory or a place that is never
+    /// backed up.
     static func isAllowed(_ path: [UInt8]) -> Bool {
         if path.isEmpty { return true }
         let names = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

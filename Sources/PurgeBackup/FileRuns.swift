@@ -3,7 +3,7 @@ import PurgeSystem
 
 /// The parts of a file that are not holes.
 enum FileRuns {
-    /// Returns the parts in order, or the whole file if the file system cannot tell.
+    /// Returns the parts in order; the whole file if the file system does not support SEEK_DATA.
     static func data(of file: Int32, size: Int64) throws(Errno) -> [Range<Int64>] {
         var runs: [Range<Int64>] = []
         var offset: Int64 = 0

@@ -17,7 +17,7 @@ enum Ownership {
         StoreError("\(what): \(reason)", path: path, advice: advice)
     }
 
-    /// Changes the owner of `name` in `file`, or of `file` itself.
+    /// As root, changes the owner of `name` in `file`, or of `file` itself. Does nothing for any other user.
     static func give(_ file: Int32, _ name: RawText?, _ owner: uid_t, _ group: gid_t) throws(Errno) {
         guard geteuid() == 0 else { return }
         do throws(Errno) {

@@ -3,11 +3,11 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// The entries of a container that a container restored from its backup lacks.
+/// The differences between a container and a container that was restored from its backup.
 struct RestoreComparison {
     enum Reason: Hashable, Sendable {
         case leftOut(BackupExclusion)
-        /// Nothing excludes the entry: it was created after the backup.
+        /// Nothing excludes the entry, so it was created after the backup.
         case newer
     }
 

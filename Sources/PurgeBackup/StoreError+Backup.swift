@@ -3,7 +3,7 @@ import PurgeStore
 import PurgeSystem
 
 extension StoreError {
-    /// Returns the error for a missing libarchive. `reason` is the dynamic linker's.
+    /// Returns the error for a missing libarchive. `reason` is the message of the dynamic linker.
     static func withoutArchives(_ what: String, _ path: String, _ reason: UnsafePointer<CChar>) -> StoreError {
         StoreError(
             "\(what): libarchive cannot be loaded", path: path,

@@ -15,7 +15,7 @@ import PurgeSystem
 final class UnfinishedDirectory {
     /// The final place; an absolute path.
     let path: String
-    /// The place where it is created.
+    /// The path of the unfinished directory in the workshop.
     var workPath: String { "\(parentPath == "/" ? "" : parentPath)/\(workName)/\(Self.innerName)" }
     /// The unfinished directory. Its descriptor holds a lock while it is open.
     let descriptor: FileDescriptor
@@ -115,8 +115,9 @@ final class UnfinishedDirectory {
         } catch { return false }
     }
 
-    /// Gives the directory to the owner of the one that it replaces. The owner cannot reach it yet, and nobody else can later. If
-    /// that fails (a user namespace), this process can still use it.
+    /// As root, gives the directory to the owner of the directory that it replaces. That owner cannot reach the new directory
+    /// yet, and nobody else can later. A failure (in a user namespace) is ignored, because this process can still use the
+    /// directory.
     private func giveToOwner() {
         guard geteuid() == 0, let before else { return }
         do throws(Errno) { try System.changeOwner(descriptor.raw, before.owner, before.group) } catch {}
@@ -158,8 +159,8 @@ final class UnfinishedDirectory {
         } catch { throw error == .notDirectory || error == Errno(ELOOP) ? .stale : error }
     }
 
-    /// Opens and locks a directory. Throws EAGAIN if another process has the lock. Returns nil if the name leads to something
-    /// else by the time that this process has it.
+    /// Opens and locks a directory. Throws EAGAIN if another process has the lock. Returns nil if the name does not exist, or
+    /// leads to something else once this process has the lock.
     private static func locked(_ name: String, in parent: FileDescriptor) throws(Errno) -> FileDescriptor? {
         do throws(Errno) {
             let found = try parent.open(name, O_RDONLY | O_DIRECTORY)
@@ -174,7 +175,8 @@ final class UnfinishedDirectory {
         FileIdentity(try System.status(at: parent.raw, name)) == FileIdentity(try System.status(directory.raw))
     }
 
-    /// Removes an abandoned workshop of that name, unless a process is using it. Anything else under the name is an error.
+    /// Removes an abandoned workshop of that name. Throws if another process is using it. Anything else under the name is an
+    /// error.
     private static func removeRemains(
         _ name: String, in parent: FileDescriptor, _ given: String, _ kind: Kind
     ) throws(StoreError) {
@@ -193,7 +195,8 @@ final class UnfinishedDirectory {
         } catch { throw .ofBackup("the leftovers of an earlier call cannot be removed", path: inTheWay, error) }
     }
 
-    /// Gives the directory its name; from then on it stays even if a later step fails. Its content is already on disk.
+    /// Gives the directory its name. After that, the directory stays even if a later step fails. The caller has already synced
+    /// its content.
     func publish(_ what: String) throws(StoreError) {
         do throws(Errno) {
             guard try Self.leads(workName, in: parent, to: workshop) else { throw .noEntry }

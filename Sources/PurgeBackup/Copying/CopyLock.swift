@@ -3,16 +3,16 @@ import PurgeStore
 import PurgeSystem
 
 /// Lets several processes copy one store at the same time. An ordinary user must open up entries that their owner has closed,
-/// whose modes then differ for as long as the copy takes. No other process may take such a mode for the original one. So the
-/// container has a lock of its own, which copying processes share, and which a process that opens something up holds exclusively.
-/// Throughout, the lock of the store keeps mounts away.
+/// whose modes then differ for as long as the copy takes. No other process may take such a mode for the original one. So there
+/// is a second lock, on the container's directory. Copying processes share this lock, but a process that opens something up
+/// holds it exclusively. Throughout, the lock of the store keeps mounts away.
 struct CopyLock {
     private static let pause: UInt32 = 5000
 
     let source: CopySource
     let progress: BackupProgress
 
-    /// Waits for the lock, which lasts as long as the store is open.
+    /// Waits for the lock of the container, which is held as long as the store is open. Does nothing for an ordinary directory.
     func take() throws(StoreError) {
         guard source.files.isInStore else { return }
         try take(System.lockShared)

@@ -3,8 +3,8 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// The tree that a `TreeCopy` copies. From the container of a store it takes attributes as they are stored, and from an ordinary
-/// directory as an app would set them.
+/// The tree that a `TreeCopy` copies. From the container of a store, attributes are copied in their stored form; from an
+/// ordinary directory, as if an app set them.
 struct CopySource {
     typealias Attribute = VisibleAttributes.Attribute
 
@@ -58,8 +58,8 @@ struct CopySource {
         }
     }
 
-    /// Returns when a file or folder was created. In an ordinary directory the modification time counts if it is earlier, as on
-    /// APFS, so that touch(1) can make fixtures old.
+    /// Returns when a file or folder was created. In an ordinary directory, the modification time is used if it is earlier, as
+    /// on APFS, so that touch(1) can make fixtures old.
     func birth(of directory: Int32, _ name: CName?, _ status: FileStatus) throws(Errno) -> Instant {
         let written = Instant(status.st_mtim)
         let real = Instant(nanoseconds: System.now())

@@ -16,8 +16,8 @@ package struct StoreCopy {
     }
 
     /// Creates the store at `path`, which must not exist, or must be an empty directory. Nothing appears there until the copy
-    /// is complete. The store has the mark of `start`, and can be removed by that start as long as no other process has used
-    /// it. With `expected`, a copy at any other place is refused.
+    /// is complete. The store gets the mark of `start`. That run can remove the store as long as no other process has used it.
+    /// With `expected`, a copy at any other place is refused.
     package func make(
         at path: String, expected: ExpectedStore? = nil, start: String
     ) throws(StoreError) -> NewStore {
@@ -40,7 +40,7 @@ package struct StoreCopy {
         }
     }
 
-    /// Fills a store that was just created, and that the caller removes if this fails.
+    /// Fills a store that was just created. If this fails, the caller must remove the store.
     package func fill(temporary store: Store) throws(StoreError) {
         try check(below: store.absolutePath)
         try fill(store)
@@ -56,7 +56,8 @@ package struct StoreCopy {
         }
     }
 
-    /// Copies the container and the device. The journal is new; only the order of purging is kept.
+    /// Copies the container and the device's settings, with a new UUID. The journal is new, and gets only the times of last
+    /// use, which decide the order of purging.
     private func fill(_ store: Store, fromStore path: String) throws(StoreError) {
         let prepared = try Store.openForReading(path, forCopying: true)
         let device = try prepared.loadSettings()
@@ -105,7 +106,7 @@ package struct StoreCopy {
     }
 }
 
-/// A store that was just created. It gets its own name when it is complete.
+/// A new store that its creator can still withdraw.
 public struct NewStore: Sendable {
     private let path: String
     private let start: String
@@ -120,7 +121,8 @@ public struct NewStore: Sendable {
         } catch { throw .failed("the store cannot be made", path: made.path, error) }
     }
 
-    /// Removes the store after a failed start, unless another process uses it or has used it.
+    /// Removes the store after a failed start, unless another process uses it or has used it. An empty directory that was there
+    /// before stays. Errors are ignored.
     package func withdraw() {
         do throws(Errno) {
             let parent = try FileDescriptor.open(path.parentPath, O_RDONLY | O_DIRECTORY)

@@ -3,8 +3,8 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// Copies a tree into the container of a new store: kinds, owners, modes, times, attributes, hard links and holes. Where the
-/// file system can (Btrfs, XFS), copy_file_range(2) shares the originals' blocks with the copies. Access times of the
+/// Copies a tree into the container of a new store: kinds, owners, modes, times, attributes, hard links and holes. On file
+/// systems such as Btrfs and XFS, copy_file_range(2) lets the copies share the blocks of the originals. Access times of the
 /// originals do not change.
 struct TreeCopy {
     let source: CopySource
@@ -18,7 +18,7 @@ struct TreeCopy {
     let keepsPrivileges: Bool
     /// Hard-linked files, with the path to which the first name was copied.
     var linked: [FileIdentity: [UInt8]] = [:]
-    /// When the copied files were last used.
+    /// The times of last use of the copied files, for the journal of the new store.
     var uses: [Journal.LastUse] = []
 
     /// A copied folder. It gets its attributes, mode and times when its contents are complete.
@@ -190,7 +190,7 @@ extension TreeCopy {
         return failure
     }
 
-    /// Returns the error for a failed call on both.
+    /// Returns the error for a failed call that reads the original and writes the copy.
     func uncopied(_ path: [UInt8], _ error: Errno) -> StoreError {
         switch error {
         case .noSpace, Errno(EDQUOT), Errno(EFBIG), .readOnly: unwritable(path, error)

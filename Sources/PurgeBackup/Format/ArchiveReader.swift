@@ -13,7 +13,7 @@ final class ArchiveReader {
     /// The path for messages.
     let path: String
 
-    /// The checksum of everything read so far; of the whole file after `finish`.
+    /// The checksum of everything read so far; after `finish`, the checksum of the whole file.
     var seen: Checksum { input.seen }
 
     init(_ file: FileDescriptor, path: String, waitsForInput: Bool) throws(StoreError) {
@@ -86,7 +86,8 @@ final class ArchiveReader {
         return found.sorted { $0.name.lexicographicallyPrecedes($1.name) }
     }
 
-    /// Replaces escapes in an attribute's name. libarchive writes unusual bytes as `%41`, and does not decode them when it reads.
+    /// Replaces escapes in an attribute's name. libarchive writes unusual bytes in the form `%41`, and does not decode this
+    /// form when it reads.
     private static func withoutEscapes(_ name: [UInt8]) -> [UInt8] {
         var plain: [UInt8] = []
         var rest = name[...]
@@ -119,7 +120,8 @@ final class ArchiveReader {
         }
     }
 
-    /// Reads the rest of the file after the last entry. It must consist of zeros, at least as many as end every archive.
+    /// Reads the rest of the file after the last entry. The rest must consist of zeros, at least the 1024 that end every
+    /// archive.
     func finish() throws(StoreError) {
         while try input.read() > 0 {}
         let rest = input.seen.count - end
@@ -156,7 +158,7 @@ final class ArchiveReader {
 private final class ArchiveInput {
     private let file: FileDescriptor
     private let path: String
-    /// Whether reading may wait for another process, which a signal must interrupt.
+    /// Whether reading may wait for another process. A signal must interrupt such a wait.
     private let waits: Bool
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 8)
     private(set) var seen = Checksum()

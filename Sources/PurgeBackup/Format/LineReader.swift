@@ -46,7 +46,7 @@ struct LineReader {
         return line
     }
 
-    /// Drops the consumed bytes and reads more. Returns whether there were any.
+    /// Drops the consumed bytes and reads more. Returns false at the end of the file.
     private mutating func readMore() throws(StoreError) -> Bool {
         buffer.removeFirst(position)
         position = 0

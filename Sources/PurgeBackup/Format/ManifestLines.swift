@@ -27,7 +27,7 @@ struct BackupHeader: Codable, Sendable {
 /// An entry in the backup.
 struct ManifestEntry: Codable, Hashable {
     var path: String?
-    /// Replaces `path` if that is not UTF-8.
+    /// Replaces `path` if the path is not UTF-8.
     var pathBase64: String?
     var type: EntryRecord.Kind
     /// Seconds since 1970, with nine decimals.
@@ -64,7 +64,7 @@ struct ManifestOmission: Codable, Hashable {
     var reason: BackupExclusion
     /// The total size of its files.
     var bytes: Int64 = 0
-    /// How many entries it stands for.
+    /// The number of entries for which this omission stands.
     var entries: Int64 = 0
 
     init(_ path: [UInt8], _ reason: BackupExclusion) {
@@ -111,7 +111,7 @@ enum Timestamp {
         return "\(time.tv_sec)." + String(repeating: "0", count: max(0, 9 - digits.count)) + digits
     }
 
-    /// Parses a time; returns nil for a string that `text` does not write.
+    /// Parses a time that `text` wrote; returns nil for a malformed string.
     static func reading(_ text: String) -> timespec? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].utf8.count == 9, let seconds = Int(parts[0]), let rest = Int(parts[1]),

@@ -2,8 +2,8 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// Reads a manifest line by line. An attacker may have created it, so lines have a limit, and nothing is used before the
-/// whole has been checked.
+/// Reads a manifest line by line. An attacker may have created the manifest, so lines have a limit, and no entry is used before
+/// the checksum of the whole manifest has been verified.
 final class ManifestReader {
     let header: BackupHeader
     let totals: ManifestTotals
@@ -18,7 +18,7 @@ final class ManifestReader {
     private static let omissionsBegin = "],\"leftOut\":["
     private static let totalsBegin = "],\"totals\":"
 
-    /// Checks the manifest and reads its header. `file` can be read at any offset.
+    /// Verifies the checksum of the manifest, and reads its totals and its header. `file` must be seekable.
     init(_ file: FileDescriptor, path: String) throws(StoreError) {
         (self.file, self.path) = (file, path)
         totals = try Self.totals(Self.checkedTail(of: file, path), path)

@@ -1,7 +1,7 @@
 import PurgeStore
 import PurgeSystem
 
-/// Writes a manifest line by line, so that it need not be in memory (docs/BACKUP.md, The manifest).
+/// Writes a manifest line by line, so that the whole manifest is never in memory (docs/BACKUP.md, The manifest).
 final class ManifestWriter {
     private let file: FileDescriptor
     private let path: String
@@ -10,7 +10,7 @@ final class ManifestWriter {
     private var buffer: [UInt8] = []
     private var separator = ""
 
-    /// Writes the header. `path` is for messages: the file's, or the directory of a spool.
+    /// Writes the header. `path` is for messages: the path of the file, or of the directory of a spool.
     init(
         _ header: BackupHeader, to file: FileDescriptor, path: String, isSpooled: Bool = false
     ) throws(StoreError) {

@@ -7,8 +7,8 @@ enum Spool {
     /// FUSE_SUPER_MAGIC of <linux/magic.h>.
     private static let fuse: Int64 = 0x6573_5546
 
-    /// Returns TMPDIR, or /tmp if that is inside a FUSE mount: in `purgefs run`, TMPDIR is in the container, whose device must
-    /// not be charged for a spool.
+    /// Returns TMPDIR, or /tmp if TMPDIR is not set or is inside a FUSE mount. In `purgefs run`, TMPDIR is in the container,
+    /// whose device must not be charged for a spool.
     static func directory() throws(StoreError) -> String {
         let given = getenv("TMPDIR").map { String(cString: $0) } ?? ""
         guard !given.isEmpty else { return "/tmp" }
