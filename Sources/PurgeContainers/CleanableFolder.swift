@@ -24,7 +24,7 @@ package struct CleanableEntry {
     /// Charged bytes; zero for anything but a file.
     package var bytes: ByteCount
     package var inode: UInt64
-    /// How many names the file has.
+    /// The number of hard links.
     package var names: UInt64
 
     package var bytesOfName: [UInt8] { name.dropLast().map { UInt8(bitPattern: $0) } }
@@ -39,8 +39,8 @@ struct MountedFolder: CleanableFolder {
     private let descriptor: FileDescriptor
     private let device: dev_t
 
-    /// Opens the container mounted at `path`. Throws ENOENT if that is any other directory, because the container has been
-    /// unmounted.
+    /// Opens the container mounted at `path`. Throws ENOENT if no container is mounted there, for example because it has just
+    /// been unmounted.
     init(mount path: String) throws(Errno) {
         descriptor = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
         device = try System.status(descriptor.raw).st_dev
@@ -52,7 +52,7 @@ struct MountedFolder: CleanableFolder {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         descriptor = FileDescriptor(adopting: try System.openInMount(parent.descriptor.raw, name, flags))
         device = parent.device
-        // A kernel or a sandbox without openat2(2) enters other mounts.
+        // If the kernel or a sandbox does not allow openat2(2), the call above can enter other mounts.
         guard try System.status(descriptor.raw).st_dev == device else { throw Errno(EXDEV) }
     }
 

@@ -5,9 +5,9 @@ import PurgeStore
 import PurgeSystem
 import PurgeVolume
 
-/// A file or folder that a command changes: in a mount, or in the container/ of a store. Its descriptor is reached name by name
-/// from the root or the store's container, and every operation uses the descriptor. So if the app or the store's owner replaces
-/// a name meanwhile, the replacement is not followed.
+/// A file or folder that a command changes: in a mount, or in the container/ of a store. The descriptor is opened name by name
+/// from the root or the store's container, without following links, and every operation uses it. So if the app or the store's
+/// owner replaces a name meanwhile, the operations still apply to the opened entry.
 package struct ContainerEntry {
     /// A descriptor with O_PATH.
     package let descriptor: FileDescriptor
@@ -62,7 +62,8 @@ package struct ContainerEntry {
         try System.setAttribute(at: descriptor.raw, nil, attribute.storeKey, Array(value.utf8))
     }
 
-    /// Records in the journal of a store that is not mounted which attributes were set (nil: removed).
+    /// Records in the journal of a store that is not mounted which attributes were set, or removed if the value is nil. Does
+    /// nothing for a mount, whose daemon records them.
     package func record(_ changes: [(attribute: StorageAttribute, value: String?)]) throws(StoreError) {
         if let stored { try stored.store.record(changes: changes, at: stored.inner) }
     }

@@ -3,8 +3,8 @@ import PurgeSystem
 
 /// Patterns that a user writes for paths of a container.
 package enum ContainerGlob {
-    /// Returns the pattern relative to the container, or to a part of it. A pattern that begins with a slash must begin with the
-    /// path of one of the `roots`, through symbolic links or not; otherwise returns nil.
+    /// Returns the pattern relative to the container, or to a part of it. Returns nil if the pattern begins with a slash and
+    /// does not lead below one of the `roots`, directly or through symbolic links.
     package static func relative(_ glob: String, roots: [String]) -> String? {
         guard glob.utf8.first == UInt8(ascii: "/") else { return glob }
         for root in roots where glob.isPath(below: root) {

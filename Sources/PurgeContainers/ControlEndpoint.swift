@@ -10,7 +10,7 @@ package protocol ControlEndpoint {
     /// The mount point or the store, for messages.
     var place: String { get }
     var isMounted: Bool { get }
-    /// Warnings about files that are missing from the numbers.
+    /// Warnings about files that could not be read, and so are missing from the numbers.
     var warnings: [String] { get }
     func read(_ file: ControlFile) throws(Errno) -> String
     /// Writes a command. One write(2) is one command.
@@ -19,7 +19,7 @@ package protocol ControlEndpoint {
     func exchange(_ command: [UInt8], with file: ControlFile) throws(Errno) -> ControlAnswer
     /// Returns the folder of the container, for removing files from it.
     func cleanableFolder() throws(Errno) -> any CleanableFolder
-    /// Ends the work and saves changes.
+    /// Saves the changes and closes the store; does nothing for a mount.
     func close() throws(CommandFailure)
 }
 
@@ -85,7 +85,7 @@ package struct OfflineControl: ControlEndpoint {
 }
 
 extension ControlEndpoint {
-    /// Does the same as `read`, with a message for the user when it fails.
+    /// Returns the content of a file. Unlike `read`, it throws a message for the user.
     package func content(of file: ControlFile) throws(CommandFailure) -> String {
         do throws(Errno) {
             return try read(file)
@@ -116,7 +116,8 @@ extension ControlEndpoint {
         return line.flatMap { Int64($0.dropFirst(name.utf8.count + 1)) }
     }
 
-    /// Makes the container write pending events to its journal. Every purge does so at its end; this one purges nothing.
+    /// Makes the container write pending events to its journal. Every purge does so at its end, so this method requests a purge
+    /// of 0 bytes.
     package func flushJournal() throws(CommandFailure) {
         do throws(Errno) {
             try write("0", to: .storageReclaim)

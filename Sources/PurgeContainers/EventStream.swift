@@ -25,7 +25,7 @@ package final class EventStream {
         } catch { throw CommandFailure("cannot follow events", path: path, error) }
     }
 
-    /// Waits for the next record. Returns nil at the unmount.
+    /// Waits for the next record. Returns nil after the unmount.
     package func next() throws(CommandFailure) -> Record? {
         while true {
             if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
@@ -43,7 +43,7 @@ package final class EventStream {
         }
     }
 
-    /// Discards the content of the stream for `milliseconds`. Returns true at the unmount.
+    /// Discards all events until `milliseconds` have passed, and returns false; or until the unmount, and returns true.
     package func hasEnded(within milliseconds: Int64) throws(CommandFailure) -> Bool {
         let deadline = System.uptime() + milliseconds * 1_000_000
         do throws(Errno) {

@@ -5,7 +5,7 @@ import PurgeSystem
 
 /// The past events of a container, from its store's journal.
 package struct History {
-    /// How many events are read at once from the end.
+    /// The number of events that are read at once.
     private static let page = 1000
 
     private let reader: JournalReader
@@ -47,9 +47,9 @@ package struct History {
         return events
     }
 
-    /// Returns the sequence number just before the newest `count` events that `filter` accepts, or before all of them if there
-    /// are fewer. Reads from the end, so the time depends on the events after that number. With a filter for one path, only the
-    /// events of that path count.
+    /// Returns the sequence number just before the newest `count` events that `filter` accepts; 0 if there are fewer events. If
+    /// `count` is 0, returns the number of the newest event. Reads from the end, so the time depends on the events after that
+    /// number. With a filter for one path, only the events of that path count.
     package func sequence(beforeNewest count: Int, _ filter: EventFilter) throws(CommandFailure) -> Int64 {
         guard count > 0 else { return try lastSequence() }
         var (before, left) = (Int64.max, count)
@@ -95,7 +95,7 @@ extension History {
         }
     }
 
-    /// Returns a page of events of a path, including events that brought something to it.
+    /// Returns a page of events of a path, including events whose `to` is that path.
     private func page(
         of path: String, after: Int64 = 0, before: Int64 = .max, isNewestFirst: Bool = false
     ) throws(StoreError) -> [Event] {
@@ -125,10 +125,10 @@ package struct EventFilter {
         (self.types, self.glob, self.since) = (types, glob, since)
     }
 
-    /// The only path whose events it accepts; nil if there may be others.
+    /// The path, if the filter accepts only events of one path; otherwise nil.
     var onlyPath: String? { glob.flatMap(Glob.onlyMatch) }
 
-    /// Whether it accepts events that are only in the journal.
+    /// Whether the filter accepts the app's own name changes, which only the journal has.
     package var acceptsApp: Bool { types.isEmpty || !types.isDisjoint(with: EventType.ofApp) }
 
     package func accepts(_ event: Event) -> Bool {

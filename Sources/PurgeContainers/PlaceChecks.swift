@@ -24,7 +24,8 @@ package struct PlaceChecks {
         }
     }
 
-    /// Checks the directory of a backup. In a container it would be part of itself, and could be purged.
+    /// Checks the directory of a backup. A backup inside the container would become a part of itself, and a container may purge
+    /// it.
     package func check(backup: String) throws(CommandFailure) {
         guard let place = try Self.absolute(backup) else { return }
         let container = surroundings.container(holding: place).map {
@@ -49,7 +50,7 @@ package struct PlaceChecks {
             advice: "Name a file outside of it: writing there would damage the store.")
     }
 
-    /// Checks the file of a report. In the container that it describes, it would change the numbers that it shows.
+    /// Checks the file of a report. A report inside the container that it describes would change the numbers that it shows.
     package func check(report: String, of store: String?, _ what: String) throws(CommandFailure) {
         guard let file = try Self.absolute(report) else { return }
         let container = surroundings.container(holding: file).map {
@@ -90,7 +91,7 @@ package struct PlaceChecks {
         }
     }
 
-    /// Returns the absolute path, or nil if it leads nowhere; the later attempt to make or mount it reports why.
+    /// Returns the absolute path; nil if the path cannot be resolved, because the later attempt to use it reports the reason.
     private static func absolute(
         _ path: String, _ resolve: (String) throws(Errno) -> String = System.resolvedOrParent
     ) throws(CommandFailure) -> String? {

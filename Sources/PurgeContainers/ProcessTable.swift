@@ -17,7 +17,7 @@ package struct FileUser: Hashable, Encodable, Sendable {
 
 /// The processes that /proc shows. It shows little about processes of other users.
 package enum ProcessTable {
-    /// Returns the processes that use `directory` or something below it, with one entry for each process.
+    /// Returns the other processes that use `directory` or something below it, with one entry for each process.
     package static func users(of directory: String) -> [FileUser] {
         pids().compactMap { pid in
             use(by: pid) { $0.isPath(directory) || $0.isPath(below: directory) || $0.isPath(directory + " (deleted)") }
@@ -40,7 +40,7 @@ package enum ProcessTable {
         return users
     }
 
-    /// Whether everything in use at or below `directory` is below `below`.
+    /// Whether everything that other processes use at or below `directory` is below `below`.
     package static func isUsedOnly(below: String, of directory: String) -> Bool {
         pids().allSatisfy { pid in
             use(by: pid) { path in
@@ -56,7 +56,8 @@ package enum ProcessTable {
         }
     }
 
-    /// Does the same for a store that may have been moved since: its daemons have its container open.
+    /// Returns the daemons of a mounted store. If the store has been moved since the mount, they are found by its container,
+    /// which they have open.
     package static func daemons(of store: MountedStore) -> [pid_t] {
         let found = store.isReplaced ? [] : daemons(of: store.path)
         guard found.isEmpty, let container = store.container else { return found }
@@ -72,7 +73,8 @@ package enum ProcessTable {
         }
     }
 
-    /// Whether the beginning of the command line contains `mount`: splitting a long command line takes long.
+    /// Whether the beginning of the command line contains `mount`. This quick test avoids splitting long command lines of other
+    /// processes.
     private static func mayMount(_ pid: pid_t) -> Bool {
         do throws(Errno) {
             let line = try FileDescriptor.open("/proc/\(pid)/cmdline", O_RDONLY).readSome(4 * Int(PATH_MAX))
@@ -82,7 +84,7 @@ package enum ProcessTable {
         } catch { return false }
     }
 
-    /// Returns one process of each mount namespace other than our own, as far as this user may see them.
+    /// Returns one process of each mount namespace that is not ours and that this user may see.
     package static func otherMountNamespaces() -> [pid_t] {
         guard let own = link("/proc/self/ns/mnt") else { return [] }
         var seen: Set<String> = [own]

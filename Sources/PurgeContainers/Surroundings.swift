@@ -1,7 +1,7 @@
 import PurgeSystem
 
-/// The containers and stores that enclose a path, according to the table of mounts; a bind mount may also show a part of a store
-/// elsewhere. Paths are absolute and without symbolic links.
+/// The containers and stores that enclose a path, according to the table of mounts. The table is needed because a bind mount
+/// may show a part of a store elsewhere. Paths are absolute and without symbolic links.
 package struct Surroundings {
     /// The mounts, the newest last.
     package let mounts: [MountEntry]

@@ -34,7 +34,8 @@ package enum Target: Hashable, Sendable {
         try Target(text).with(forReading: forReading != nil, warnings: forReading, body)
     }
 
-    /// Does the same for a target that has been found.
+    /// Opens this target, runs `body`, and always closes the target. `warnings` gets warnings about parts that could not be
+    /// read.
     package func with<Result>(
         forReading: Bool, warnings: Console?, _ body: (any ControlEndpoint) throws(CommandFailure) -> Result
     ) throws(CommandFailure) -> Result {
@@ -73,12 +74,13 @@ extension Target {
         }
     }
 
-    /// Finds the target of a store: its mount if there is one.
+    /// Creates the target for a store: its mount if it is mounted.
     package init(store: String) {
         self = Self.mount(ofStore: store).map { .mount($0) } ?? .store(store)
     }
 
-    /// Returns a container and, if the operand names only a part of it, the relative path of that part.
+    /// Returns the container that an operand names and, if the operand names only a part of it, the relative path of that part;
+    /// otherwise an empty path.
     package static func part(named operand: RawText?) throws(CommandFailure) -> (target: Target, inner: String) {
         guard let operand else { return (try Target(nil), "") }
         guard let text = String(path: operand.dropLast().map { UInt8(bitPattern: $0) }) else {
@@ -120,7 +122,7 @@ extension Target {
         return mount(ofStore: path).map { .mount($0) } ?? .store(text)
     }
 
-    /// Returns the failure that the store of a mount is no longer at its path; nil if it is there.
+    /// Returns the failure for a mount whose store is no longer at its path; nil if the store is there.
     package static func loss(of store: String, at mount: String, _ what: String) -> CommandFailure? {
         let isReplaced = MountEntry.container(at: mount).map { MountedStore($0).isReplaced } ?? false
         if isStore(store) && !isReplaced { return nil }
@@ -132,12 +134,12 @@ extension Target {
             advice: "Put it back, or unmount it: purgefs unmount \(mount)")
     }
 
-    /// Whether a directory looks like a store; opening it shows the rest.
+    /// Whether a directory has the entries of a store. Only opening the store shows whether it is valid.
     package static func isStore(_ path: String) -> Bool {
         exists(path + "/container") && exists(path + "/device.json")
     }
 
-    /// Returns the owner of a directory that this user may not enter; nil if it can be entered.
+    /// Returns the owner of a directory that this user may not enter; nil if this user may enter it, or it cannot be examined.
     private static func ownerOfClosed(_ path: String) -> uid_t? {
         do throws(Errno) { _ = try System.status(ofPath: path + "/device.json") } catch .accessDenied {
             do throws(Errno) { return try System.status(ofPath: path).st_uid } catch { return nil }
@@ -145,7 +147,7 @@ extension Target {
         return nil
     }
 
-    /// Returns the mount whose daemon holds the store.
+    /// Returns the mount point of a store; nil if the store is not mounted, or if it has replaced the mounted store.
     package static func mount(ofStore path: String) -> String? {
         guard let store = identity(path) else { return nil }
         let entry = MountEntry.containers().last {
@@ -154,7 +156,8 @@ extension Target {
         return entry?.mountpoint
     }
 
-    /// Returns the nearest directory upwards from `path` that contains `.purgefs`.
+    /// Returns the mount point of the container that holds `path`: the nearest directory, from `path` upwards, with
+    /// `.purgefs/status.json`.
     package static func mount(holding path: String) throws(CommandFailure) -> String? {
         var directory = path
         while true {
