@@ -28,7 +28,7 @@ package final class Console {
         }
     }
 
-    /// Prints a line of output.
+    /// Adds a line to the buffered output.
     package func print(_ line: String) throws(CommandFailure) { try write(line + "\n") }
 
     package func write(_ text: String) throws(CommandFailure) {
@@ -36,7 +36,7 @@ package final class Console {
         if buffer.utf8.count > 1 << 16 { try flush() }
     }
 
-    /// Writes the printed lines out.
+    /// Writes the buffered output.
     package func flush() throws(CommandFailure) {
         guard !buffer.isEmpty else { return }
         defer { buffer = "" }

@@ -29,7 +29,7 @@ package enum DurationText {
         return "'\(text)' is not a duration (whole seconds, minutes, hours, days or weeks: 30s, 5m, 2h, 3d, 1w)"
     }
 
-    /// Returns about how many days a month or a year has.
+    /// Returns the approximate number of days in a month or a year; nil for any other unit.
     private static func longUnit(_ unit: some StringProtocol) -> Int64? {
         switch unit {
         case "mo", "mon", "month", "months": 30

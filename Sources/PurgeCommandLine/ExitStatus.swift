@@ -5,7 +5,7 @@ package enum ExitStatus {
     package static let usage: Int32 = 64
     /// `run`: COMMAND ended with 0, and events named by `--fail-on` occurred.
     package static let demandFailed: Int32 = 123
-    /// `run`: purgefs itself failed; COMMAND cannot be executed; COMMAND was not found.
+    /// `run`: purgefs itself failed. The next two: COMMAND cannot be executed, and COMMAND was not found.
     package static let runFailed: Int32 = 125
     package static let notExecutable: Int32 = 126
     package static let notFound: Int32 = 127

@@ -42,7 +42,8 @@ package enum HelpText {
         return lines.joined(separator: "\n")
     }
 
-    /// Points to the texts that the overview has once for all verbs; nil if none of them concerns this verb.
+    /// Returns a sentence that refers the reader to the overview for TARGET and the common exit statuses; nil if neither
+    /// concerns this verb.
     private static func reference(_ verb: Verb) -> String? {
         let target = verb.synopsis.contains("TARGET") ? "TARGET" : nil
         let status: String? =

@@ -45,7 +45,7 @@ package struct OptionSpec: Hashable, Sendable {
     /// The option as it is typed: `--total`, `-o`.
     package var text: String { (isShort ? "-" : "--") + name }
 
-    /// Whether its value may begin with a dash.
+    /// Whether its value is free text, which may even be `--`.
     package var isName: Bool {
         switch value {
         case .file, .directory, .text, .list: true

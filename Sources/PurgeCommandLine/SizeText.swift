@@ -21,19 +21,20 @@ package enum SizeText {
         return "the smallest device is 1 MiB" + (lacksUnit(text) ? "; did you mean \(text)M?" : "")
     }
 
-    /// Returns a message if the text probably lacks its unit, for a size that nobody gives in bytes; otherwise nil.
+    /// Returns a message if the text probably lacks its unit; otherwise nil. This is for options whose size nobody gives in
+    /// bytes.
     package static func objection(toBare text: String) -> String? {
         lacksUnit(text) ? "'\(text)' has no unit, and would be bytes; write \(text)M for MiB, or \(text)K for KiB" : nil
     }
 
-    /// Whether the text is a few bytes, and so probably a size without its unit.
+    /// Whether the text is a bare number below 1 MiB, and so probably lacks its unit.
     private static func lacksUnit(_ text: String) -> Bool {
         guard let size = ByteCount(text: text), size > .zero, size < mebibyte else { return false }
         return text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
     private static let mebibyte = ByteCount(1 << 20)
 
-    /// Returns the intended size, such as `64M` for `64 mb`.
+    /// Returns the size that was probably intended, such as `64MB` for `64 mb`; nil if there is none.
     private static func meant(_ text: String) -> String? {
         let plain = text.filter { $0 != " " }.uppercased().map { $0 == "," ? "." : String($0) }.joined()
         let candidate = plain.hasSuffix("IB") ? plain.dropLast(2) + "iB" : plain

@@ -5,8 +5,9 @@ package enum Suggestion {
         nearest(to: word, among: candidates).map { "; did you mean '\($0)'?" } ?? ""
     }
 
-    /// Returns the candidate with the fewest mistakes, or the only one that begins with the word. Case and leading dashes do not
-    /// count. Among equals, the first wins.
+    /// Returns the candidate for a mistyped word: a synonym; or the candidate with the fewest mistakes, if they are few enough;
+    /// or the only candidate that begins with the word. Case and leading dashes do not count. Among candidates with equally
+    /// many mistakes, one with the same first letter wins, and then the first.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         if let other = synonyms[word]?.first(where: candidates.contains) { return other }
         let (isNegated, wanted) = letters(word)
@@ -35,7 +36,7 @@ package enum Suggestion {
         "uninstall": ["delete"], "rm": ["remove", "delete"], "remove": ["delete"], "set": ["advance"],
     ]
 
-    /// Returns how many mistakes a word of this length may have and still be recognized.
+    /// Returns the maximum number of mistakes with which a word of this length is still recognized.
     private static func mistakes(in word: [Character]) -> Int {
         switch word.count {
         case ...2: 0

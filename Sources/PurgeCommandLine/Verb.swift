@@ -7,7 +7,7 @@ package struct Verb: Sendable {
     package var aliases: [String] = []
     /// The line in the list of verbs.
     package let summary: String
-    /// The text after the name in its usage line.
+    /// The text after the verb's name in the usage line.
     package let synopsis: String
     /// Paragraphs, wrapped when they are shown.
     package let description: [String]
@@ -98,7 +98,8 @@ package struct Invocation {
 }
 
 extension Invocation {
-    /// Returns the first operand, for a verb with several actions.
+    /// Returns the action, which is the first operand. Throws a usage failure, with a suggestion if possible, if the verb has
+    /// no such action. There must be an operand.
     package func word() throws(CommandFailure) -> String {
         let operands = arguments.operands
         if verb.words.contains(operands[0]) { return operands[0] }
