@@ -3,16 +3,16 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeSystem
 
-/// Ends a verb whose container has a stopped daemon (SIGSTOP). Its calls into the mount would return only when the daemon
-/// continues, and the thread that makes them cannot be interrupted.
+/// Ends this process with a message if the daemon of the verb's container is stopped (SIGSTOP). Calls into the mount would
+/// return only when the daemon continues, and a thread that waits for them cannot be interrupted.
 struct StoppedDaemonWatch {
-    /// The time limit in milliseconds.
+    /// The milliseconds before the first check, and between two checks.
     private static let patience: Int64 = 4000
 
     private let gate = Gate()
     private let thread: WorkThread?
 
-    /// Watches a verb. The mount is looked up only if the verb takes long.
+    /// Watches a verb that asks a daemon. The mount is looked up only if the verb takes longer than `patience`.
     init(_ verb: Verb, _ arguments: Arguments) {
         let targets = verb.targets(among: arguments.operands)
         let names = targets.isEmpty ? [getenv(RunEnvironment.mount).map { String(cString: $0) } ?? "."] : targets
@@ -21,7 +21,7 @@ struct StoppedDaemonWatch {
             ? Self.start(gate, names) : nil
     }
 
-    /// Watches a part of a verb that examines these paths, one of which may lead into the mount of a stopped daemon.
+    /// Watches code that examines these paths, any of which may lead into the mount of a stopped daemon.
     private init(over paths: [String]) { thread = Self.start(gate, paths) }
 
     static func with(over paths: [String], _ body: () throws(CommandFailure) -> Void) throws(CommandFailure) {

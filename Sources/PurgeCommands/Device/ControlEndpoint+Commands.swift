@@ -4,7 +4,8 @@ import PurgeModel
 import PurgeSystem
 
 extension ControlEndpoint {
-    /// Writes a command, with a message for the user when it fails. `doing` is its purpose, as in "lock the device".
+    /// Writes a command. If it fails, throws a message for the user in which `doing` names its purpose, as in "lock the
+    /// device".
     func command(_ text: String, to file: ControlFile, doing: String) throws(CommandFailure) {
         do throws(Errno) {
             try write(text, to: file)
@@ -14,7 +15,7 @@ extension ControlEndpoint {
         }
     }
 
-    /// Writes the app's state for `purgefs run`. A read-only mount does not record it.
+    /// Writes the app's state for `purgefs run`. Does nothing for a read-only mount.
     func tell(_ command: AppCommand) throws(CommandFailure) {
         do throws(Errno) {
             try write(command.rawValue, to: .appState)

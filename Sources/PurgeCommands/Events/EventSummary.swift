@@ -5,7 +5,8 @@ import PurgeSystem
 
 /// Sums up events by directory, by kind and by process.
 struct EventSummary {
-    /// The maximum number of names in a directory's path. Deeper directories count towards the one at this depth.
+    /// The maximum number of names in a directory's path. The events of deeper directories count towards their ancestor at this
+    /// depth.
     private static let depth = 3
 
     private var times = EventTimes()
@@ -21,7 +22,7 @@ struct EventSummary {
         var trigger: PurgeTrigger?
     }
 
-    /// The user of an event. The pid is set only if the process has no name.
+    /// The process behind an event. `pid` is set only if the name is unknown; both are nil if there is no process.
     private struct User: Hashable {
         var process: String?
         var pid: Int32?
@@ -61,7 +62,7 @@ struct EventSummary {
         times.add(event.time)
         total.add(event)
         if let path = event.path { directories[Self.directory(of: path), default: Row()].add(event) }
-        // The reason of any other event is free text.
+        // For events of other types, the reason is free text, which would split them into too many kinds.
         let isPurge = event.type == .purge
         let kind = Kind(type: event.type, reason: isPurge ? event.reason : nil, trigger: isPurge ? event.trigger : nil)
         kinds[kind, default: Row()].add(event)

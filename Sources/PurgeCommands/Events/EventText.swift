@@ -8,7 +8,7 @@ struct EventText {
     /// Returns the event on one line.
     static func line(_ event: Event) -> String { EventText(event: event).lines(width: nil).joined() }
 
-    /// Returns the event wrapped to a terminal of `width` columns. A longer word is not broken.
+    /// Returns the event wrapped to a terminal of `width` columns. A part that is longer than a line is not broken.
     func lines(width: Int?) -> [String] {
         var lines: [String] = []
         var line = beginning

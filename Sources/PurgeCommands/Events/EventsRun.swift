@@ -12,11 +12,11 @@ struct EventsRun {
     var follows = false
     var isSummary = false
     var filter = EventFilter.usual
-    /// How many of the newest events are shown; nil for all.
+    /// The maximum number of past events to show, the newest ones; nil for all.
     var tail: Int?
     var since: Since?
 
-    /// How long the last events of a mount may take to reach the journal, in nanoseconds.
+    /// How long to wait, in nanoseconds, for the last events of a mount to reach the journal, and for the mount to disappear.
     private static let patience: Int64 = 5_000_000_000
 
     func run(on target: Target) throws(CommandFailure) {
@@ -55,8 +55,8 @@ struct EventsRun {
         try checkEnd(of: followed)
     }
 
-    /// Returns the filter with a pattern relative to the container at one of `roots`, and with a time by the device's clock.
-    /// `clock` returns how many seconds the device's clock is ahead of real time.
+    /// Returns the filter with its pattern made relative to the container, which is seen at `roots`, and with its time
+    /// converted to the device's clock. `clock` returns how many seconds the device's clock is ahead of real time.
     private func filter(
         relativeTo roots: [String], clock: () throws(CommandFailure) -> Int64
     ) throws(CommandFailure) -> EventFilter {
@@ -72,7 +72,7 @@ struct EventsRun {
         return filter
     }
 
-    /// Shows the journal. Returns the sequence number up to which everything has been shown.
+    /// Shows the accepted events of the journal, or their summary. Returns the sequence number after which to go on.
     private func showHistory(of store: String, _ filter: EventFilter) throws(CommandFailure) -> Int64 {
         let history = try History(store: store)
         let last = try history.lastSequence()
@@ -146,8 +146,8 @@ extension EventsRun {
         }
     }
 
-    /// Follows the journal, which is read every second. Only the journal has the app's own changes; the stream tells
-    /// when the mount ends.
+    /// Follows the journal, which is read every second. Only the journal has the app's own name changes. The stream is only
+    /// used to detect the end of the mount.
     private func followJournal(
         _ stream: EventStream, _ filter: EventFilter, _ mount: FollowedMount, after sequence: Int64
     ) throws(CommandFailure) {
@@ -186,7 +186,8 @@ extension EventsRun {
         }
     }
 
-    /// Waits for the last events, which the daemon writes after the mount has disappeared.
+    /// Waits until the journal has the event of the unmount, which the daemon writes after the mount has disappeared. Gives up
+    /// when the daemon has ended or `patience` has passed.
     private func awaitEvents(ofUnmount mount: FollowedMount, after sequence: Int64) throws(CommandFailure) {
         let deadline = System.uptime() + Self.patience
         let ends = EventFilter(types: [.unmount])

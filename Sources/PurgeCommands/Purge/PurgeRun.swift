@@ -5,12 +5,12 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// A purge by command: the requests to the container, and the output of its answers as text or JSON.
+/// One `purgefs purge`: it sends the requests to the container, and prints the answers as text or JSON.
 struct PurgeRun {
     private let console: Console
     private let asJSON: Bool
     private let isDryRun: Bool
-    /// How many bytes to free.
+    /// The number of bytes to free; nil if the user named files or a tier instead.
     private let wanted: ByteCount?
     private let requests: [PurgeRequest]
     /// Patterns for a part of the container, which replace the requests.
@@ -49,7 +49,7 @@ struct PurgeRun {
         }
     }
 
-    /// The name of the folder that patterns are relative to.
+    /// The name, for messages, of the folder to which the patterns are relative.
     private var whole: String { part.isEmpty ? "the container" : "TARGET" }
 
     private func patterns(_ control: any ControlEndpoint) throws(CommandFailure) -> [[UInt8]] {
@@ -134,7 +134,7 @@ extension PurgeRun {
         return refused.isEmpty ? ExitStatus.done : ExitStatus.failed
     }
 
-    /// Why nothing is purged.
+    /// The reason why nothing was purged, or would be purged.
     private var emptiness: String {
         if wanted == .zero { return "0 B were asked for" }
         return isNamed

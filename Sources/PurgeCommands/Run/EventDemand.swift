@@ -16,7 +16,8 @@ struct EventDemand: Sendable {
     private let glob: Glob?
     private(set) var count = 0
     private(set) var firstPath: String?
-    /// Events of its type without a path, which stand for many: GLOB may or may not match one of them.
+    /// The number of events of its type without a path, if there is a GLOB. Each of them stands for many events, whose paths
+    /// GLOB may match.
     private(set) var undecided = 0
 
     init(_ text: some StringProtocol) throws(CommandFailure) {

@@ -8,7 +8,7 @@ extension RunArea {
     private static let least: Int64 = 10_000_000_000
 
     /// Removes dead mounts and temporary stores from `directory` that earlier runs of this user have left because they were
-    /// killed together with their daemons, as a CI system kills a job. A failure to remove one is no failure of this run.
+    /// killed together with their daemons, for example by a CI system. A failure to remove one is no failure of this run.
     static func removeAbandoned(in directory: String) {
         do throws(Errno) {
             let parent = try FileDescriptor.open(directory, O_RDONLY | O_DIRECTORY)
@@ -43,7 +43,7 @@ extension RunArea {
 }
 
 extension RunArea {
-    /// Whether it is a directory of this user that a run would have locked by now.
+    /// Whether the directory belongs to this user and is so old that its run, if it still lasts, has locked it.
     static func isOld(_ directory: FileDescriptor) throws(Errno) -> Bool {
         let status = try System.status(directory.raw)
         let modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
@@ -60,8 +60,8 @@ extension RunArea {
         name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 6
     }
 
-    /// Stores the directory's own inode number in an attribute of it. A copy keeps the attribute, but not the number. Where the
-    /// file system keeps no attributes, the area of a killed run is not removed.
+    /// Stores the directory's inode number in an attribute of the directory. A copy of the directory keeps the attribute, but
+    /// has another inode number. Where the file system keeps no attributes, the area of a killed run is not removed.
     static func markAsOwn(_ directory: FileDescriptor) {
         do throws(Errno) {
             try System.setAttribute(at: directory.raw, nil, markName, mark(of: directory))

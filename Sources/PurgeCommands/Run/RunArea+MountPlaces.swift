@@ -6,8 +6,8 @@ import PurgeSystem
 // another place that only this user can write to.
 extension RunArea {
     static let mountPrefix = "purgefs."
-    /// The longest place in bytes. The address of a Unix socket has room for 107 bytes. In a longer place, the path of a
-    /// container's tmp would leave too few of them for a socket's name.
+    /// The longest place in bytes. The address of a Unix socket has room for 107 bytes. If the place were longer, the path of
+    /// the container's tmp would leave too few of these bytes for the name of a socket.
     private static let longestPlace = 16
 
     /// Whether the user leaves the place of the mount point to this program. Other users cannot pass through an ordinary user's

@@ -20,7 +20,7 @@ struct RunArea {
 
     init(root: String) { (self.root, mountRoot) = (root, root) }
 
-    /// The area of another process, which has made this mount point.
+    /// Describes the area of another process, which has created this mount point.
     init(root: String, mountpoint: String) {
         self.root = root
         mountRoot = (Self.containers + [""]).reduce(mountpoint) { path, _ in path.parentPath }
@@ -111,8 +111,8 @@ struct RunArea {
         return path
     }
 
-    /// Lets other users into the mount: they can pass through the directories above it, but not list them. The store has
-    /// a mode of its own.
+    /// Lets other users into the mount: they can pass through the directories above it, but not list them. The mode of the
+    /// store does not change.
     func admitOthers() throws(CommandFailure) {
         for count in 0...Self.containers.count {
             let path = ([mountRoot] + Self.containers.prefix(count)).joined(separator: "/")
@@ -122,7 +122,8 @@ struct RunArea {
         }
     }
 
-    /// How often removal is tried: a process that COMMAND left behind may create folders there after the unmount.
+    /// The number of attempts to remove the area. A process that COMMAND left behind may create folders there after the
+    /// unmount.
     private static let attempts = 20
 
     /// Removes the whole area with the store; does nothing if it is already gone. Anything still mounted there is left alone.
@@ -152,7 +153,7 @@ struct RunArea {
         }
     }
 
-    /// Removes the mount point and the directories above it as far as they are empty. The mount is gone by then, but its daemon
+    /// Removes the mount point and the directories above it as far as they are empty. The mount should be gone, but its daemon
     /// may still be writing to the store.
     func removeEmpty(mountpoint: String) {
         var path = mountpoint

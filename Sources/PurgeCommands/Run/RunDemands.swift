@@ -2,7 +2,7 @@ import PurgeCommandLine
 import PurgeModel
 import PurgeReport
 
-/// The results that the caller of `purgefs run` wants at its end: a status of its own after certain events, and a summary.
+/// The results that the caller of `purgefs run` wants at its end: a special status after certain events, and a summary.
 struct RunDemands {
     /// The demands of `--fail-on`.
     let demands: [EventDemand]
@@ -29,7 +29,7 @@ struct RunDemands {
         try summary?.write(run.json(status: status))
     }
 
-    /// Returns the status of the run. A COMMAND that has failed keeps its own status.
+    /// Reports the demands that were met, and returns the status of the run. A COMMAND that has failed keeps its own status.
     func status(after status: Int32, _ events: RunTally, _ console: Console) -> Int32 {
         let met = events.demands.filter { $0.count > 0 }
         if met.isEmpty { return status }

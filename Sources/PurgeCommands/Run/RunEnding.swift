@@ -9,7 +9,7 @@ struct RunEnding {
     /// Milliseconds for a daemon that uses no processor time, and for one that was stopped.
     private static let daemonPatience = 10_000
     private static let stoppedPatience = 1000
-    /// In ticks of 10 ms. A daemon that uses less in `stoppedPatience` does no work.
+    /// The least processor time, in ticks of 10 ms, that a working daemon uses within `stoppedPatience`.
     private static let leastWork: Int64 = 5
     /// The longest wait for a daemon that still works, in nanoseconds.
     private static let longestWork: Int64 = 600_000_000_000
@@ -23,8 +23,8 @@ struct RunEnding {
         RunCover(area: area, mountpoint: mountpoint, console: console).takeAway()
     }
 
-    /// Unmounts the container and ends its daemon. Returns the failures; the mount is gone even then. Normally the daemon has
-    /// ended when this returns. If the store is discarded, this returns as soon as the daemon no longer uses it.
+    /// Unmounts the container even if it is in use, ends its daemon, and returns the failures. Normally the daemon has ended
+    /// when this returns. If the store is discarded, this returns as soon as the daemon no longer uses the store.
     func takeAway(
         _ daemon: DaemonProcess, isMounted: Bool, _ record: RunRecord, isStoreDiscarded: Bool
     ) -> [CommandFailure] {

@@ -160,7 +160,8 @@ final class RunningPlan: Sendable {
         gate.advance()
     }
 
-    /// Returns the failures, and the steps that were not due in time. Called after `stop`, when the daemon has ended.
+    /// Returns the failures, and the steps that were not yet due when COMMAND ended. Must be called after `stop`, when no step
+    /// waits for the daemon any more.
     func end() -> (failures: [CommandFailure], unreached: [String]) {
         thread.withLock { $0 }?.join()
         return state.withLock { state in
@@ -186,7 +187,7 @@ final class RunningPlan: Sendable {
         }
     }
 
-    /// Waits until `time`. Returns whether COMMAND is still running then.
+    /// Waits until `time` or `stop`. Returns false if the plan was stopped first.
     private func wait(until time: Int64) -> Bool {
         while true {
             let seen = gate.generation

@@ -12,9 +12,9 @@ final class RunRecord: Sendable {
     private typealias Line = ArraySlice<UInt8>
     /// The beginning of an event's line (`Event`), before its number.
     private static let beginning = Array("{\"seq\":".utf8)
-    /// How many nanoseconds the end of a run waits for a reader of the `--events` file that accepts nothing.
+    /// The time in nanoseconds for which the end of a run waits for a reader of the `--events` file that accepts nothing.
     private static let patience: Int64 = 5_000_000_000
-    /// How many lines are kept undecoded, because decoding each of them at once would be too slow.
+    /// The number of lines that are collected before they are decoded. Decoding each line on arrival would be too slow.
     private static let batch = 512
     private struct State {
         /// The number of the newest event.
@@ -105,7 +105,7 @@ final class RunRecord: Sendable {
     /// The number of the newest event.
     var newest: Int64 { state.withLock { $0.newest } }
 
-    /// Returns the daemon's report after the last request; nil if it does not come in time.
+    /// Waits for the daemon's report; returns nil if it does not come in time, or if the daemon has ended without one.
     func awaitReport(milliseconds: Int64) -> DaemonReport? {
         let seen = completion.generation
         if let report = state.withLock({ $0.report }) { return report }
@@ -114,7 +114,8 @@ final class RunRecord: Sendable {
         return state.withLock { $0.report }
     }
 
-    /// Returns everything that the daemon has sent, when it has made its report or has ended.
+    /// Returns the tally of all events, and the daemon's report if there is one. If the daemon has ended or has made no report,
+    /// first waits for its last lines.
     func end(hasDaemonEnded: Bool) -> (events: RunTally, report: DaemonReport?) {
         // Failures follow the report.
         if hasDaemonEnded || state.withLock({ $0.report }) == nil { thread.withLock { $0 }?.join() }
@@ -194,7 +195,8 @@ final class RunRecord: Sendable {
         note(line, digits.reduce(Int64.zero) { $0 &* 10 &+ Int64($1 & 0xF) })
     }
 
-    /// Returns whether a line has this type. `dropped` stands for events that are missing from this record.
+    /// Returns whether a line is an event of this type. An event of type `dropped` stands for events that the daemon could not
+    /// deliver.
     private static func isOf(_ type: String, _ line: Line) -> Bool {
         let quote = UInt8(ascii: "\"")
         // The number and the time come before the type.

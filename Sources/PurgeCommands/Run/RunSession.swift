@@ -81,7 +81,7 @@ struct RunSession {
         return demands.status(after: Self.last(status), events, console)
     }
 
-    /// Whether the store is not used after COMMAND.
+    /// Whether nothing uses the store after COMMAND: it is temporary, and there is no report.
     private var isStoreDiscarded: Bool {
         !invocation.arguments.has(.store) && !invocation.arguments.has(.reportFile)
     }
@@ -89,8 +89,8 @@ struct RunSession {
     /// Whether the store stays. A copy that COMMAND has not seen is removed with the run.
     private var isStoreKept: Bool { invocation.arguments.has(.store) && (plan.hasBegun || !prepared.isCopied) }
 
-    /// Records the loss of the container. A daemon that is killed stops answering some time before it has ended, and COMMAND may
-    /// have ended in between.
+    /// Records and reports the loss of the container, unless that has already been done while COMMAND was running. A killed
+    /// daemon stops answering some time before it has ended, and COMMAND may have ended in between.
     private func noteLoss(of daemon: DaemonProcess, in result: inout Result<Outcome, CommandFailure>) {
         guard case .success(var outcome) = result, !outcome.hasLostContainer else { return }
         outcome.hasLostContainer = true
@@ -140,7 +140,8 @@ struct RunSession {
         try prepared.end(hasRun: plan.hasBegun)
     }
 
-    /// Returns COMMAND's status, unless a signal arrived during the cleanup.
+    /// Returns the status of the run after COMMAND's. If that is 0 and a signal arrived during the cleanup, it is the status
+    /// for the signal.
     private static func last(_ status: Int32) -> Int32 {
         guard status == ExitStatus.done, let signal = System.endSignal() else { return status }
         return ExitStatus.signal + signal

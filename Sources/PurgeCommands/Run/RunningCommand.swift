@@ -47,8 +47,8 @@ struct RunningCommand {
         name.contains(" ") || name.contains("=") || ["cd", "export", "source", "ulimit", "exit"].contains(name)
     }
 
-    /// Waits for COMMAND's end, and passes on the signals that this process gets. Calls `hasLostContainer` whenever a child's
-    /// state has changed. Once it returns true, makes COMMAND end.
+    /// Waits for COMMAND's end, and passes on the signals that this process gets. Calls `hasLostContainer` after each of
+    /// `signals`, among which is SIGCHLD, until it returns true. COMMAND then gets SIGTERM, and ten seconds later SIGKILL.
     func wait(
         signals: SignalSet, passedOn: SignalSet, hasLostContainer: () -> Bool
     ) throws(CommandFailure) -> ProcessEnd {
@@ -90,8 +90,8 @@ struct RunningCommand {
         }
     }
 
-    /// Sends a signal. A stopped process gets no signal but SIGKILL until it continues, so a signal that tells it to end
-    /// also continues it.
+    /// Sends a signal. A stopped process gets no signal but SIGKILL until it continues, so a signal that asks it to end is
+    /// followed by SIGCONT.
     private func send(_ signal: Int32) {
         do throws(Errno) {
             try System.signal(pid, signal)

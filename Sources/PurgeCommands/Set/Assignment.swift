@@ -12,7 +12,7 @@ extension ControlFile {
         self = file
     }
 
-    /// Joins a name and the word after it to `NAME=VALUE`, if that would be accepted.
+    /// Returns `NAME=VALUE` from this name and the word after it; nil if the result would not be accepted.
     fileprivate func joined(with word: String?) -> String? {
         guard let word, ControlFile(settable: String(word.prefix { $0 != "=" })) == nil,
             objection(to: content(for: word)) == nil
@@ -34,7 +34,7 @@ extension ControlFile {
             + (near.map { "did you mean '\($0)'?" } ?? "these can: \(names.joined(separator: ", "))")
     }
 
-    /// Returns why the control file would refuse `value` as it stands; nil if it would not.
+    /// Returns why the control file would refuse `value` whatever the other settings are; nil if it may accept it.
     fileprivate func objection(to value: String) -> String? {
         if self == .storageTotal, let objection = SizeText.objection(toDevice: value) {
             return "'\(value)': \(objection)"
@@ -68,7 +68,7 @@ extension ControlFile {
         }
         if ThresholdChange(text: value) != nil { return nil }
         for limit in items.compactMap({ $0.split(separator: "=").last }) {
-            // Reports a limit that is a size, but an impossible one.
+            // Reports a limit that has the form of a size, but an impossible value.
             guard case .failure(let fault) = ByteCount.reading(limit), fault != .malformed else { continue }
             return SizeText.objection(to: String(limit))
         }

@@ -64,7 +64,7 @@ struct CapacityBar {
         return String(row)
     }
 
-    /// Returns the meaning of the letters, in as many columns as there are.
+    /// Returns the meaning of the letters. If the text would be wider than `width`, it leaves out the names of the levels.
     func legend(width: Int) -> String {
         if report.thresholds == .off { return "no thresholds" }
         let long = levels.map { "\($0) \($1) \($2.inWords)" }.joined(separator: "  ")

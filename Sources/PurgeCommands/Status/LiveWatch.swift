@@ -2,13 +2,13 @@ import Glibc
 import PurgeCommandLine
 import PurgeSystem
 
-/// `status --watch` on a terminal. One thread reads the status, and may have to wait for the daemon. This one draws and gets the
-/// signals. So signals end the watch even if the daemon hangs, and the terminal is restored.
+/// `status --watch` on a terminal. A second thread reads the status, and may have to wait for the daemon. The main thread draws
+/// and gets the signals. So signals end the watch even if the daemon hangs, and the terminal is restored.
 struct LiveWatch {
     private static let ends = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT).withoutIgnored
     private static let stop = SignalSet(SIGTSTP).withoutIgnored
     private static let signals = ends.union(stop).union(SignalSet(SIGWINCH))
-    /// How often it checks for a new status, in milliseconds.
+    /// The milliseconds between two checks for a new status.
     private static let period: Int32 = 100
 
     private enum Ending {

@@ -2,7 +2,7 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeModel
 
-/// The newest events of a container, read repeatedly from its journal. Each read fetches only new events.
+/// The newest events of a container, read repeatedly from its journal. Normally, each read fetches only new events.
 struct RecentEvents: Sendable {
     /// How many events are kept.
     private static let most = WatchText.mostEvents
@@ -18,7 +18,7 @@ struct RecentEvents: Sendable {
     mutating func update(from store: String) throws(CommandFailure) {
         let history = try History(store: store)
         let end = try history.lastSequence()
-        // With another store, or another journal in it, reading starts over.
+        // Reading starts over if the store or its journal is another one, and after a burst of events.
         if store != self.store || end < last || end - last > Self.burst {
             events = try history.newest(Self.most, .usual)
         } else if end > last {

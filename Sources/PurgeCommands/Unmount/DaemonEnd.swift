@@ -8,17 +8,18 @@ struct DaemonEnd {
     private(set) var daemons: [pid_t] = []
     private let partingWords: [FileDescriptor]
 
-    /// Finds the daemon. This must happen before the mount is removed, because its entry and its root tell which store it serves.
+    /// Finds the daemon. This must happen before the mount is removed, because the mount's entry and root show which store the
+    /// daemon serves.
     init(_ entry: MountEntry) {
         store = MountedStore(entry)
         daemons = ProcessTable.daemons(of: store)
         partingWords = daemons.compactMap(PartingWords.file)
     }
 
-    /// Tells the daemon to end, which unmounts. Returns whether a daemon was found.
+    /// Sends SIGTERM to the daemon, which then unmounts and ends. Returns whether a daemon got the signal.
     func request() -> Bool { send(SIGTERM) }
 
-    /// Kills a daemon that does not react.
+    /// Sends SIGKILL, for a daemon that does not react to `request`.
     func kill() { _ = send(SIGKILL) }
 
     /// Signals the daemons that still have the store, because the id of an ended process may belong to another one.
@@ -48,7 +49,8 @@ struct DaemonEnd {
         return true
     }
 
-    /// Waits until one of the daemons has ended, for 10 ms at most, since the store may then be free.
+    /// Waits at most 10 ms for the end of a running daemon, after which the store may be free. If no daemon is running, waits
+    /// 0.2 ms.
     private func awaitOne() {
         do throws(Errno) {
             guard let pid = daemons.first(where: ProcessTable.isRunning) else { throw .tryAgain }
@@ -58,7 +60,7 @@ struct DaemonEnd {
 
     private var isOver: Bool { !isRunning && (store.isReplaced || Self.isFree(store.path)) }
 
-    /// Whether no process has the lock of a store.
+    /// Returns false if another process has the lock of the store. Returns true if the store cannot be examined.
     static func isFree(_ store: String) -> Bool {
         do throws(Errno) {
             let directory = try FileDescriptor.open(store, O_RDONLY | O_DIRECTORY)

@@ -32,7 +32,7 @@ struct MountConnection {
         return Places.isDead(entry.mountpoint) ? .ended : .served
     }
 
-    /// Fails every call that waits for the daemon, and every later one. Returns false if this user may not do that.
+    /// Makes every pending and every later call into the mount fail. Returns false if this user may not do that.
     func abort() -> Bool {
         if abortByNumber() { return true }
         do throws(Errno) {
@@ -41,7 +41,7 @@ struct MountConnection {
         } catch { return error == .busy }
     }
 
-    /// Does the same if the mount itself is gone and only copies of it are left.
+    /// Does the same by the number of the connection. This works even if only copies of the mount are left.
     func abortByNumber() -> Bool {
         guard let number = entry.connection else { return false }
         do throws(Errno) {

@@ -16,8 +16,8 @@ struct MountCopy {
         all { $0.device == entry.device && $0.type == entry.type && $0.source.isPath(entry.source) }
     }
 
-    /// Returns a copy of a container that was once mounted here at `mountpoint`. Other namespaces may have containers of their
-    /// own there, so its daemon must be in our namespace.
+    /// Returns a copy of a container that was once mounted here at `mountpoint`. Another namespace may have a different
+    /// container at that path, so the daemon of the copy must be in our namespace.
     static func container(at mountpoint: String) -> MountCopy? {
         all { $0.isContainer && $0.mountpoint.isPath(mountpoint) }.first { copy in
             ProcessTable.daemons(of: copy.entry.source).contains(where: ProcessTable.isInOurMountNamespace)
@@ -32,7 +32,7 @@ struct MountCopy {
         let copies = all { $0.isContainer && $0.source.isPath(store) }
         guard let entry = copies.first?.entry else { return nil }
         let daemon = DaemonEnd(entry)
-        // The process that keeps it may be about to end.
+        // The process that keeps the copy may be about to end.
         if daemon.wait(milliseconds: 500) { return nil }
         return kept(what, path, by: copies, daemon.daemons, at: entry.mountpoint)
     }

@@ -53,7 +53,7 @@ private enum UnmountVerb {
         if daemon.wait(milliseconds: 20) { return try done(daemon) }
         var copies = MountCopy.all(of: entry)
         if !copies.isEmpty && !isForced {
-            // The process that keeps it may be about to end.
+            // The process that keeps the copy may be about to end.
             if daemon.wait(milliseconds: 500) { return try done(daemon) }
             copies = MountCopy.all(of: entry)
             if !copies.isEmpty {
@@ -70,7 +70,7 @@ private enum UnmountVerb {
                 + "end it." + (pids.isEmpty ? "" : "\n  Or kill the daemon: kill -9 \(pids.joined(separator: " "))"))
     }
 
-    /// Returns the status, when the daemon has ended.
+    /// Returns the exit status after the daemon has ended. Throws if the daemon has reported that it could not save everything.
     private static func done(_ daemon: DaemonEnd) throws(CommandFailure) -> Int32 {
         if daemon.loss.isEmpty { return ExitStatus.done }
         throw CommandFailure(status: ExitStatus.failed, message: daemon.loss)
@@ -83,7 +83,8 @@ private enum UnmountVerb {
         guard isForced else { return false }
         daemon.kill()
         if daemon.wait(milliseconds: patience) { return true }
-        // Once a connection has ended, its number may be reused. The number is ours while a copy shows our store.
+        // Once a connection has ended, its number may be reused. As long as a copy of the mount shows our store, the number
+        // still belongs to our connection.
         guard !MountCopy.all(of: entry).isEmpty, MountConnection(entry: entry).abortByNumber() else { return false }
         return daemon.wait(milliseconds: patience)
     }
@@ -119,7 +120,8 @@ private enum UnmountVerb {
         }
     }
 
-    /// Waits for the users of a busy mount as long as a daemon serves them.
+    /// Waits up to five seconds for the users of a busy mount if its daemon answers. Detaches the mount if its daemon has died,
+    /// and throws if the daemon hangs.
     private static func wait(
         _ mount: Unmounting, _ entry: MountEntry, _ path: String, _ daemon: DaemonEnd
     ) throws(CommandFailure) -> Unmounting.Outcome {
@@ -152,8 +154,8 @@ private enum UnmountVerb {
         return mount.isMounted ? .busy : .done
     }
 
-    /// Ends the mount although it is in use, so its users get errors. A daemon that still responds unmounts itself, and leaves
-    /// the store complete.
+    /// Ends the mount although it is in use, so its users get errors. A daemon that still responds unmounts the container
+    /// itself, and leaves the store complete.
     private static func end(_ mount: Unmounting, _ entry: MountEntry, _ daemon: DaemonEnd) -> Unmounting.Outcome {
         if daemon.request() { _ = daemon.wait(milliseconds: patience) }
         guard mount.isMounted else { return .done }

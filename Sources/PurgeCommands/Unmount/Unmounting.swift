@@ -4,7 +4,7 @@ import PurgeContainers
 import PurgeModel
 import PurgeSystem
 
-/// Unmounts a container.
+/// The mount of a container that is to be unmounted.
 struct Unmounting {
     /// The path as the kernel knows it: absolute, without symbolic links.
     let mountpoint: String
@@ -36,7 +36,7 @@ struct Unmounting {
         }
     }
 
-    /// Tries again while the mount is busy and `isHopeful` returns true, for `milliseconds` at most.
+    /// Makes attempts every 100 ms while the mount is busy and `isHopeful` returns true, for `milliseconds` at most.
     func attempt(for milliseconds: Int, while isHopeful: () -> Bool = { true }) -> Outcome {
         let deadline = System.uptime() + Int64(milliseconds) * 1_000_000
         while true {
@@ -46,7 +46,7 @@ struct Unmounting {
         }
     }
 
-    /// Has the setuid program unmount, without root.
+    /// Has the setuid program fusermount3 unmount, for users other than root.
     private func askFusermount(detaching: Bool) -> Outcome {
         if let objection = MountRights.current().objection { return .unable(objection) }
         do throws(Errno) {
@@ -66,7 +66,8 @@ struct Unmounting {
         return processes + mounts.map { "a mount of type \($0.type) at \($0.mountpoint)" }
     }
 
-    /// Whether only readers of the control files keep the mount busy: they get end of file when the daemon ends.
+    /// Whether the mount is busy, but only with users of the control files. Readers of these files get end of file when the
+    /// daemon ends.
     func isBusyWithControlFilesOnly() -> Bool {
         ProcessTable.isUsedOnly(below: "\(mountpoint)/\(ControlFile.directory)", of: mountpoint)
             && !ProcessTable.users(of: mountpoint).isEmpty
