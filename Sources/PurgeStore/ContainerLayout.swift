@@ -15,8 +15,8 @@ struct ContainerLayout {
         for folder in Self.folders {
             let parts = folder.split(separator: "/").map(String.init)
             let parent = parts.count == 1 ? container : try subdirectory(parts[0], of: container)
-            // The app may have put a file or a link in a folder's place, or removed the folder's permissions. That is left
-            // alone.
+            // The app may have put a file or a link in a folder's place, or removed the folder's permissions. Neither is
+            // changed.
             if let parent, let name = parts.last {
                 try makeDirectory(name, in: parent, path: place.pathOf("container/\(folder)"), isNeeded: false)
             }
@@ -70,7 +70,7 @@ struct ContainerLayout {
         do {
             try place.makeFolder(name, in: parent, mode: 0o755)
         } catch .exists {
-            // An entry that the app put in its place stays.
+            // The folder exists, or the app has put another entry in its place, which stays.
         } catch let error where error == .accessDenied && !isNeeded {
             // The folder above may not be writable.
         } catch { throw .failed("the folder cannot be made", path: path, error) }

@@ -1,7 +1,8 @@
 import PurgeSystem
 import Synchronization
 
-/// Shows other processes that a mount is over while its daemon still holds the store: a named file in the daemon's memory.
+/// A named file in memory with which a daemon shows other processes that its mount is over, although the daemon still holds the
+/// store.
 public final class EndingMark: Sendable {
     static let name = "purgefs-ending"
 

@@ -1,12 +1,12 @@
 import PurgeSystem
 
-/// The name of a start that releases its store for a while (`purgefs run`, until its daemon has opened it), in an attribute of
-/// the store's directory. Any other process that opens the store to change it removes the name. So a store with the name is as
-/// that start and its own daemon have left it.
+/// The name of a start that releases its store for a while (`purgefs run`, until its daemon has opened the store), in an
+/// attribute of the store's directory. Any other process that opens the store to change it removes the name. So a store that
+/// still has the name is as that start and its daemon have left it.
 enum StartMark {
     private static let key = "user.purgefs.start"
 
-    /// Sets the mark. If the store has no room for it, a failed start leaves its files behind.
+    /// Sets the mark. If that fails, for example for lack of room, a failed start leaves its files behind.
     static func set(_ start: String, on store: FileDescriptor) {
         do throws(Errno) {
             try System.setAttribute(at: store.raw, nil, key, Array(start.utf8))
@@ -23,7 +23,7 @@ enum StartMark {
         try remove(from: store)
     }
 
-    /// Removes the mark if it belongs to `start`. Returns whether it did.
+    /// Removes the mark and returns true if the mark belongs to `start`.
     static func take(_ start: String, from store: FileDescriptor) throws(Errno) -> Bool {
         guard try value(on: store) == Array(start.utf8) else { return false }
         try remove(from: store)
@@ -34,7 +34,7 @@ enum StartMark {
         try System.removeAttribute(at: store.raw, nil, key)
     }
 
-    /// Returns the mark. A mark longer than any path belongs to no start.
+    /// Returns the mark; nil if there is none, and an empty array for a mark longer than any path, which belongs to no start.
     private static func value(on store: FileDescriptor) throws(Errno) -> [UInt8]? {
         do throws(Errno) {
             return try System.attribute(at: store.raw, nil, key, limit: 4096)

@@ -11,18 +11,18 @@ extension Store {
     /// owner can put another directory under its name.
     public var lastWordsPath: String { "/proc/self/fd/\(directory.raw)/\(StoreDirectory.lastWordsName)" }
 
-    /// Returns the first line of the last daemon's last message, once: the file is then kept as last-words.old.txt. Returns nil
-    /// if the daemon did not crash.
+    /// Returns the first line of the last message of a daemon that crashed, and renames the file to last-words.old.txt, so that
+    /// the message is returned only once. Returns nil if there is no such message.
     public func takeLastWords() -> String? {
         guard let words = Self.lastWords(in: absolutePath) else { return nil }
         do throws(Errno) {
             try System.rename(
                 at: directory.raw, StoreDirectory.lastWordsName, to: directory.raw, StoreDirectory.oldLastWordsName)
-        } catch {}  // then it will be reported again
+        } catch {}  // the next call returns the message again
         return words.split(separator: "\n").first.map(String.init)
     }
 
-    /// Returns the last message of a daemon of the store at `path`, cut to 16 KiB.
+    /// Returns the last message of a daemon of the store at `path`, cut to 16 KiB; nil if there is none or it cannot be read.
     public static func lastWords(in path: String) -> String? {
         do throws(Errno) {
             let file = try FileDescriptor.open(

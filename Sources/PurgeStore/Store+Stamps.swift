@@ -3,13 +3,14 @@ import PurgeModel
 import PurgeSystem
 
 extension Store {
-    /// How long `momentBetweenStamps` waits for the next stamp, in nanoseconds. Some file systems have only one stamp a second.
+    /// The maximum time in nanoseconds that `momentBetweenStamps` waits for the next stamp. Some file systems have only one
+    /// stamp a second.
     private static let stampPatience: Int64 = 3_000_000_000
 
-    /// Returns a moment of real time later than every stamp that the store's file system has given so far, and not later than any
-    /// future one. Stamps come from a clock that stands still for some milliseconds, so two files written one after the other can
-    /// have the same stamp; this waits for the clock's next step. Throws EIO if the clock does not advance, because the machine's
-    /// clock was set back.
+    /// Returns a moment of real time later than every stamp that the store's file system has given so far, and not later than
+    /// any future one. Stamps come from a clock that stands still for some milliseconds, so two files written one after the
+    /// other can have the same stamp; this waits for the clock's next step. Throws EIO if the clock does not advance in time,
+    /// for example because the machine's clock was set back.
     public func momentBetweenStamps() throws(Errno) -> FileTime {
         let began = FileTime(Instant(nanoseconds: System.now()))
         let last = try newStamp()
@@ -26,7 +27,7 @@ extension Store {
         }
     }
 
-    /// Returns the stamp of a file changed now, by changing the store's own directory.
+    /// Changes the store's own directory, and returns the stamp that the file system gave to the change.
     private func newStamp() throws(Errno) -> FileTime {
         try System.setTimes(
             directory.raw, access: timespec(tv_sec: 0, tv_nsec: System.timeNow),

@@ -3,7 +3,8 @@ import PurgeSystem
 import Synchronization
 
 /// A directory that holds one simulated app container between mounts (docs/RULES.md, Words): `container/`, `device.json`,
-/// `journal.sqlite`, and `extents/` if a file needed it. The owner of this object has the store to itself.
+/// `journal.sqlite`, and `extents/` if a file needed it. The owner of this object has the store to itself, unless the store was
+/// opened for copying.
 public final class Store: Sendable {
     let place: StoreDirectory
     /// `container/`: the app's files.
@@ -39,8 +40,8 @@ public final class Store: Sendable {
 
     let settings = Mutex(KnownSettings())
     private let extents = Mutex<FileDescriptor?>(nil)
-    /// Sidecars that could not be removed yet. The lock is held during removals, so that none is removed that another thread
-    /// has recreated.
+    /// Sidecars that could not be removed yet. The mutex is locked while they are removed, so that a sidecar that another
+    /// thread has recreated is not removed.
     let leftSidecars = Mutex<Set<String>>([])
 
     private init(
@@ -54,12 +55,13 @@ public final class Store: Sendable {
     }
 
     /// Opens a store and takes its lock (flock on the directory). With `creating`, creates the directory and the missing parts
-    /// of the container's layout; otherwise changes nothing. A directory with other entries in it is never turned into a store.
-    /// If this fails, everything it created is removed again.
+    /// of the container's layout; otherwise creates neither. A directory with foreign entries is never turned into a store. If
+    /// opening fails, removes everything that it has created.
     ///
-    /// `start` is the start that this opening is part of, named by a directory of its own. A store in that directory is removed
-    /// with it, and a store that has the start's mark was checked by it and left alone since. `expected` is the directory that
-    /// must be found, or says that there was none: the owner of the folder above may have exchanged it.
+    /// `start` is the directory that names the start to which this opening belongs. A store in that directory is removed
+    /// together with the directory. A store with the start's mark is not checked again, because that start has checked it and
+    /// no other process has changed it since. `expected` is the directory that must be found, or `.new` if there was none: the
+    /// owner of the folder above may have exchanged the directory.
     public static func open(
         _ path: String, creating: Bool, start: String? = nil, expected: ExpectedStore? = nil
     ) throws(StoreError) -> Store {
@@ -85,7 +87,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// Creates a store in a directory that is at `path` now and whose lock the caller holds.
+    /// Creates a store in a directory that is now at the absolute path `path`, and whose lock the caller holds.
     public static func make(in directory: FileDescriptor, path: String) throws(StoreError) -> Store {
         let place = StoreDirectory(path: path, absolutePath: path, descriptor: directory, isMade: false)
         return try open(place, try StoreBefore(place), creating: true, start: nil)
@@ -111,12 +113,14 @@ public final class Store: Sendable {
     /// Removes the parts of the store that were created since it was opened, for a failed mount.
     public func withdraw() { before.restore(directory) }
 
-    /// Leaves the mark of a start that now releases the store, and whose daemon opens it under the same name. Until
-    /// `StoreBefore.restore(after:)` or `StoreBefore.keep(after:)`, that start can remove the files it has created.
+    /// Leaves the mark of a start that now releases the store. The start's daemon then opens the store as part of the same
+    /// start. Until `StoreBefore.restore(after:)` or `StoreBefore.keep(after:)` is called, the start can still remove the files
+    /// that it has created.
     public func leaveMark(of start: String) { StartMark.set(start, on: directory) }
 
     /// Opens a store only for reading, and takes its lock. Nothing in it changes, so it may be on a file system that is mounted
-    /// read-only. With `forCopying`, several processes can hold it at once, and none can mount it meanwhile.
+    /// read-only. With `forCopying`, several copying processes can hold the lock at once, and no process can mount the store
+    /// meanwhile.
     public static func openForReading(
         _ path: String, forCopying: Bool = false, expected: ExpectedStore? = nil
     ) throws(StoreError) -> Store {
@@ -128,8 +132,8 @@ public final class Store: Sendable {
             place, container: try ContainerLayout(place: place).container(), before: before, isForReading: true)
     }
 
-    /// Restricts the store to its owner: sets mode 0700 for the directory and 0600 for our own files. `container/` keeps its
-    /// mode, which the root of the mount shows.
+    /// Restricts the store to its owner (`StoreDirectory.makePrivate`). `container/` keeps its mode, which the root of the
+    /// mount shows.
     public func makePrivate() throws(StoreError) { try place.makePrivate() }
 
     /// Opens STORE/extents, which has one sidecar for each list of extents too long for an attribute. Throws ENOENT if there is

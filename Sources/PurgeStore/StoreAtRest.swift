@@ -12,7 +12,7 @@ public enum StoreAtRest {
         try StartMark.take(start, from: store)
     }
 
-    /// Returns the current settings in device.json, which a daemon may be replacing, or nil if there is none.
+    /// Returns the settings in device.json, or nil if there is no such file. A daemon may be replacing the file.
     public static func savedSettings(of path: String) throws(StoreError) -> Device? {
         try DeviceFile(place: try StoreDirectory.open(path)).read()
     }

@@ -11,7 +11,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     /// Whether the disk under the store has no room for the journal.
     var isForLackOfRoom = false
 
-    /// Where the same failure would recur, if another place may be tried instead.
+    /// The places in which the same failure would recur, for a caller that can try another place.
     public enum Reach: Sendable {
         case everywhere, fileSystem, directory
     }

@@ -24,8 +24,8 @@ public enum ExpectedStore: Hashable, Sendable, LosslessStringConvertible {
         }
     }
 
-    /// Returns the failure for an error in opening the store; nil if the error does not mean that the path leads elsewhere.
-    /// ESTALE stands for another directory.
+    /// Returns the failure to report if opening the store failed because the path does not lead to the expected directory, and
+    /// nil for any other `error`. ESTALE means that the path leads to another directory.
     func failure(_ error: Errno, _ path: String) -> StoreError? {
         switch self {
         case .new where error == .stale:

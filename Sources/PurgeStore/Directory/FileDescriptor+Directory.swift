@@ -2,7 +2,7 @@ import Glibc
 import PurgeSystem
 
 extension FileDescriptor {
-    /// Whether `path` exists. A dangling symbolic link counts as existing.
+    /// Whether `path` exists and can be examined. A dangling symbolic link counts as existing.
     static func exists(_ path: String) -> Bool { kind(of: path) != nil }
 
     private static func kind(of path: String) -> mode_t? {
@@ -14,8 +14,8 @@ extension FileDescriptor {
         do { return try System.status(at: raw, name).st_mode & S_IFMT } catch .noEntry { return nil }
     }
 
-    /// Returns the names of all entries except `.` and `..`, from this descriptor's position on. Bytes that are not
-    /// UTF-8 become U+FFFD.
+    /// Returns the names of all entries after this descriptor's position, except `.` and `..`. Bytes that are not UTF-8 become
+    /// U+FFFD.
     package func entryNames() throws(Errno) -> [String] {
         try names().map { name in
             name.dropLast().withUnsafeBytes { String(decoding: $0, as: UTF8.self) }

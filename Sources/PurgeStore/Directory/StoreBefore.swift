@@ -14,10 +14,11 @@ public struct StoreBefore: Sendable {
     /// Whether there was no store yet.
     var isEmpty: Bool { !names.contains("container") && !names.contains(DeviceFile.name) }
 
-    /// Whether there was a device.json, and so a default protection class that files were created with.
+    /// Whether device.json existed. It has the default protection class with which the files in the store were created.
     public var hasSettings: Bool { names.contains(DeviceFile.name) }
 
-    /// Records the state. A prepared store already has every folder of the layout that it can have.
+    /// Records the state. With `isPrepared`, the store's start has already created the folders of the layout, so none is looked
+    /// for.
     init(_ place: StoreDirectory, isPrepared: Bool = false) throws(StoreError) {
         path = place.absolutePath
         isMade = place.isMade
@@ -33,9 +34,9 @@ public struct StoreBefore: Sendable {
         } catch { throw .failed("the store cannot be examined", path: place.path, error) }
     }
 
-    /// Restores the store for a start that has released it meanwhile and left its mark. Does nothing if another process has, or
-    /// had, the store. Waits for the lock as opening the store does: a child that was just forked may hold it for a moment, and
-    /// the start's own daemon holds it until it ends.
+    /// Restores the store for a start that has released the store and left its mark. Does nothing if another process holds the
+    /// lock, or has opened the store to change it since. Waits for the lock like any opening of the store: a child that was
+    /// just forked may hold the lock for a moment, and the start's own daemon holds it until the daemon ends.
     public func restore(after start: String) {
         let store: StoreDirectory
         do throws(StoreError) {
@@ -54,8 +55,8 @@ public struct StoreBefore: Sendable {
         } catch {}  // the mark means nothing to other starts, and the next opening of the store removes it
     }
 
-    /// Removes everything that purgefs has created in the store since this state was recorded. The caller holds the lock. If
-    /// anything else has been put into the store meanwhile, removes nothing.
+    /// Best effort: removes the entries that purgefs has created in the store since this state was recorded, and restores the
+    /// directory's mode. If anything else has been put into the store meanwhile, changes nothing. The caller holds the lock.
     func restore(_ store: FileDescriptor) {
         do throws(Errno) {
             guard try hasOnlyWhatGoes(store) else { return }
@@ -76,8 +77,8 @@ public struct StoreBefore: Sendable {
         } catch {}
     }
 
-    /// Whether the folders that were missing contain nothing but each other, and only a store's own names have
-    /// appeared beside them.
+    /// Whether the folders that were missing contain nothing but each other, a new `extents` is empty, and all other new names
+    /// are names that purgefs uses.
     private func hasOnlyWhatGoes(_ store: FileDescriptor) throws(Errno) -> Bool {
         for folder in missing {
             guard let names = try Self.names(in: folder, of: store) else { continue }
@@ -101,14 +102,14 @@ public struct StoreBefore: Sendable {
         } catch .noEntry { return nil }
     }
 
-    /// Whether a restore removes the entry. A daemon's last message stays, and so do SQLite's files beside a journal
-    /// that existed before.
+    /// Whether a restore removes a new entry. A daemon's last message and files that were kept aside stay, and so do SQLite's
+    /// files beside a journal that existed before.
     private func goesWithTheStore(_ name: String) -> Bool {
         if StoreDirectory.journalNames.contains(name) { return !names.contains(JournalSchema.fileName) }
         return [StoreDirectory.extentsName, DeviceFile.name, DeviceFile.newName, RemovalNote.name].contains(name)
     }
 
-    /// Whether a folder is missing. A folder that cannot be examined counts as present.
+    /// Whether a folder is missing. It counts as present if a parent may not be searched or is not a directory.
     private static func isMissing(_ folder: String, in store: FileDescriptor) throws(Errno) -> Bool {
         do throws(Errno) {
             let (parent, name) = try place(of: folder, in: store)

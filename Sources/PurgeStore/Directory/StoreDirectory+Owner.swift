@@ -9,11 +9,11 @@ extension StoreDirectory {
         }
     }
 
-    /// Gives a new entry to the store's owner, so that the owner can use the store after root has. If that fails (a user
-    /// namespace, a quota), the entry is still usable by this process.
+    /// As root, gives a new entry to the store's owner, who can then still use the store. If that fails (a user namespace, a
+    /// quota), the entry stays root's, and this process can use it.
     func giveToOwner(_ made: Int32) { Self.give(made, toOwnerOf: descriptor.raw) }
 
-    /// Creates a folder that belongs to the store's owner.
+    /// Creates a folder that belongs to the store's owner, if this process can create one for that user.
     func makeFolder(_ name: String, in parent: FileDescriptor, mode: mode_t) throws(Errno) {
         let owner = try owner
         try System.makeDirectory(at: parent.raw, name, mode: mode, for: owner.user, owner.group)

@@ -4,8 +4,9 @@ import PurgeSystem
 extension StoreDirectory {
     static let extentsName = "extents"
 
-    /// Restricts the modes: 0700 for the directory, 0600 for our own files. A store of another user who lets us use it is left
-    /// unchanged: only its owner decides on its mode.
+    /// Restricts the modes: 0700 for the directory and `extents`, and 0600 for device.json, the journal and the files beside
+    /// them. An entry whose mode this process may not change keeps its mode, for example in the store of another user who lets
+    /// us use it.
     func makePrivate() throws(StoreError) {
         do throws(Errno) {
             try tighten(".", to: 0o700)
@@ -18,7 +19,8 @@ extension StoreDirectory {
         } catch { throw .failed("the store cannot be made private to its owner", path: path, error) }
     }
 
-    /// Removes the permissions beyond `mode`. Skips symbolic links and missing entries.
+    /// Removes the permissions beyond `mode`. Skips missing entries, entries that are neither files nor folders, and entries
+    /// whose mode may not be changed.
     private func tighten(_ name: String, to mode: mode_t) throws(Errno) {
         do throws(Errno) {
             let status = try System.status(at: descriptor.raw, name)

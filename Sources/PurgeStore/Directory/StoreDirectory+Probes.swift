@@ -4,8 +4,9 @@ import PurgeSystem
 extension StoreDirectory {
     private static let probe = "user.purgefs.probe"
 
-    /// Refuses a directory without device.json that contains foreign names. A directory with only a store's own names is empty,
-    /// or a store that was never saved.
+    /// Refuses a directory that has foreign names but no device.json. A directory with only a store's own names is empty, or a
+    /// store whose settings were never saved. Unless `creating`, also refuses a directory with neither device.json nor
+    /// container/.
     func refuseForeign(_ names: Set<String>, creating: Bool) throws(StoreError) {
         if names.contains(DeviceFile.name) { return }
         let foreign = names.filter { !Self.isOurs($0) }.sorted()
@@ -24,8 +25,8 @@ extension StoreDirectory {
         }
     }
 
-    /// Detects an unwritable store before anything depends on it. Also removes the file that an interrupted save of the
-    /// settings left.
+    /// Throws if the store cannot be written for any other reason than a full disk. Also removes the file that an interrupted
+    /// save of the settings left behind.
     func probeWriting() throws(StoreError) {
         do {
             _ = try makeFresh(DeviceFile.newName)
@@ -42,7 +43,7 @@ extension StoreDirectory {
         } catch { throw .failed("the store cannot be written", path: path, error) }
     }
 
-    /// Removes the mark of any other start: from now on, the store is no longer as that start has left it.
+    /// Removes the mark of any start but `start`, because the store will no longer be as that other start has left it.
     func endOtherStarts(than start: String? = nil) throws(StoreError) {
         do {
             try StartMark.clear(on: descriptor, butOf: start)
@@ -61,7 +62,7 @@ extension StoreDirectory {
             do throws(Errno) {
                 try probe(container)
             } catch .accessDenied {
-                try probe(descriptor)  // the app may make the container unwritable, and has done so
+                try probe(descriptor)  // the app has made the container unwritable, which it may
             }
         } catch .notSupported {
             throw StoreError(

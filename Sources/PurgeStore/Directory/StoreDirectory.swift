@@ -11,16 +11,16 @@ struct StoreDirectory: Sendable {
     /// Whether the store is removed when the processes that use it have ended, so that nothing in it needs a sync.
     private(set) var isTemporary = false
 
-    /// Returns the same directory, marked as temporary if it lies in `start`. `start` is the directory of a start, and is
-    /// removed with everything in it when that start ends.
+    /// Returns the same directory, marked as temporary if it lies in `start`. `start` is the directory of a start, which
+    /// removes this directory and everything in it when it ends.
     func belonging(to start: String?) -> StoreDirectory {
         var directory = self
         directory.isTemporary = start.map { absolutePath.isPath(below: $0) } ?? false
         return directory
     }
 
-    /// Returns whether purgefs uses the name in a store. `lost+found`, which mkfs makes at the top of a file system, counts
-    /// too.
+    /// Returns whether purgefs uses the name in a store. Names that begin with `device.json` or `journal.sqlite` count, and so
+    /// does `lost+found`, which mkfs makes at the top of a file system.
     static func isOurs(_ name: String) -> Bool {
         name == "container" || name == "extents" || name == "lost+found"
             || name == lastWordsName || name == oldLastWordsName || name.hasPrefix("device.json")
@@ -32,8 +32,8 @@ struct StoreDirectory: Sendable {
     /// Suffixes of the files that SQLite may keep beside the journal.
     static let journalParts = ["-journal", "-wal", "-shm"]
 
-    /// Opens the directory without its lock, which is enough for content that may be read while a daemon holds the store. With
-    /// `expected`, any other directory is refused untouched.
+    /// Opens the directory without taking its lock, which is enough to read content that a daemon may be changing. With
+    /// `creating`, creates a directory that does not exist. With `expected`, refuses any other directory without changing it.
     static func open(
         _ path: String, creating: Bool = false, expected: ExpectedStore? = nil
     ) throws(StoreError) -> StoreDirectory {

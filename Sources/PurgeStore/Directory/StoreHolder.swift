@@ -9,8 +9,8 @@ enum StoreHolder {
         var isCopying: Bool
     }
 
-    /// Returns the process that holds the lock according to /proc/locks. Returns nil if that file does not show it: the holder
-    /// is gone or in another PID namespace, or the file system has another device number there.
+    /// Returns the process that holds the lock according to /proc/locks. Returns nil if the holder is gone or in another PID
+    /// namespace, if that file shows another device number for the file system, or if it cannot be read.
     static func process(of directory: FileDescriptor) -> Process? {
         do {
             let status = try System.status(directory.raw)
@@ -25,7 +25,7 @@ enum StoreHolder {
 
     /// Whether a process is a daemon whose mount of the store is over: either it says so (`EndingMark`), or it has /dev/fuse
     /// open and the mount is gone. Neither holds for a daemon that has not mounted yet. Returns false if /proc does not show
-    /// it.
+    /// the process's descriptors and mounts.
     static func isEndingDaemon(_ pid: Int32, of store: String) -> Bool {
         do throws(Errno) {
             let directory = "/proc/\(pid)/fd"
@@ -42,7 +42,7 @@ enum StoreHolder {
         } catch { return false }
     }
 
-    /// Returns a path as proc(5) shows it, with spaces and backslashes in octal.
+    /// Returns a path as proc(5) shows it, with white space, backslashes and `#` in octal.
     private static func escaped(_ path: String) -> String {
         var text = path.replacing("\\", with: "\\134")
         for (character, code) in [(" ", "\\040"), ("\t", "\\011"), ("\n", "\\012"), ("#", "\\043")] {
@@ -51,8 +51,8 @@ enum StoreHolder {
         return text
     }
 
-    /// Finds the holder in /proc/locks. A line is `1: FLOCK ADVISORY WRITE 4242 fe:00:1234567 0 EOF`, with the device in hex, and
-    /// READ for a shared lock.
+    /// Finds the holder in the text of /proc/locks. A line is `1: FLOCK ADVISORY WRITE 4242 fe:00:1234567 0 EOF`, with the
+    /// device in hex, and READ for a shared lock. Skips a process for which `isThere` returns false.
     static func process(
         device: dev_t, inode: ino_t, in table: String, where isThere: (Int32) -> Bool = { _ in true }
     ) -> Process? {

@@ -1,8 +1,9 @@
 import Glibc
 import PurgeSystem
 
-/// Removes a directory and everything in it, at any depth. Each folder that is not empty is first moved up to the top, so neither
-/// descriptors nor path lengths run out. Stays on one file system and follows no symbolic links.
+/// Removes a directory and everything in it, at any depth. Non-empty folders further down are first moved to the top, so
+/// neither descriptors nor path lengths run out. Follows no symbolic links, and throws EBUSY at a folder on another file
+/// system.
 public enum TreeRemoval {
     private static let movedPrefix = "purgefs-remove."
 
@@ -18,7 +19,8 @@ public enum TreeRemoval {
         try System.removeDirectory(at: parent.raw, name)
     }
 
-    /// Empties and removes the folders directly in `top`, moving inner folders up. Returns whether there may be more to do.
+    /// Removes the files and folders in `top`, but moves non-empty folders inside those folders up to `top`. Returns whether
+    /// there may be more to do.
     private static func removeLevel(of top: FileDescriptor, device: dev_t, _ moved: inout Int) throws(Errno) -> Bool {
         var hasFolders = false
         for name in try top.open(".", O_RDONLY | O_DIRECTORY).names() {

@@ -4,7 +4,7 @@ import PurgeSystem
 extension ContainerLayout {
     private enum FolderState {
         case present, missing, obstructed
-        /// A folder above it is missing or obstructed, and is reported instead.
+        /// A folder above this one is missing or obstructed, or may not be searched.
         case unreachable
     }
 

@@ -6,8 +6,8 @@ public struct StoreInspection: Sendable {
     /// The problems in the order in which they were found. Repaired problems have a `repair`.
     public let problems: [StoreProblem]
 
-    /// Inspects the store while holding its lock. Without `repairing`, it changes nothing. With it, damaged files are kept
-    /// aside under other names; of the damaged journals, only the oldest and the two newest stay.
+    /// Inspects the store while holding its lock. Without `repairing`, changes nothing. With `repairing`, keeps damaged files
+    /// aside under other names. Of the damaged journals, only the oldest and the two newest are kept.
     public static func run(_ storePath: String, repairing: Bool) throws(StoreError) -> StoreInspection {
         let place = try StoreDirectory.open(storePath)
         try place.lock()
@@ -32,7 +32,8 @@ extension StoreDirectory {
         "\(name).\(kind.rawValue)-\(try numberAside(for: name, kind))"
     }
 
-    /// Returns a number higher than all that earlier repairs have used, or the lowest free one if the largest is used.
+    /// Returns a number higher than that of any file that is now kept aside for `name`, or the lowest free one if the largest is
+    /// in use.
     func numberAside(for name: String, _ kind: KeptAside) throws(StoreError) -> Int {
         let prefix = "\(name).\(kind.rawValue)-"
         let found = try names().filter { $0.hasPrefix(prefix) }
@@ -41,8 +42,8 @@ extension StoreDirectory {
         return used.contains(next) ? (1...).first { !used.contains($0) } ?? next : next
     }
 
-    /// Gives the file a second name, so that the first exists until it is replaced. A directory, or a file on a file system
-    /// without hard links, is renamed instead.
+    /// Gives the file a second name, so that its first name exists until another file replaces it there. If that fails, for
+    /// example for a directory or without hard links, renames the file instead.
     func keep(_ name: String, as aside: String) throws(Errno) {
         do {
             try System.link(at: descriptor.raw, name, to: descriptor.raw, aside)
