@@ -2,7 +2,7 @@ import FoundationEssentials
 import PurgeModel
 
 extension Device {
-    /// Returns a device that was never used, with a new app container.
+    /// Returns a device that was never used, with the default settings and a new container identifier.
     public static func fresh() -> Device { Device(containerID: freshID()) }
 
     /// Returns the UUID for a new app container.

@@ -8,9 +8,9 @@ struct DeviceFile {
     let place: StoreDirectory
 
     static let name = "device.json"
-    /// The file that a save writes and then renames to device.json. One left behind means nothing.
+    /// The file that a save writes and then renames to device.json. A file left behind under this name has no meaning.
     static let newName = "device.json.new"
-    /// The largest file that is read, in bytes. purgefs writes about a thousand.
+    /// The size in bytes of the largest file that is read. purgefs writes about 1000 bytes.
     private static let limit = 65536
 
     enum Content {
@@ -48,7 +48,7 @@ struct DeviceFile {
         do { try replace(with: content, durably: durably) } catch { throw saving(error) }
     }
 
-    /// Syncs the file and its name to disk.
+    /// Syncs the file and its name to disk, unless the store is temporary.
     func sync() throws(StoreError) {
         if place.isTemporary { return }
         do {
@@ -68,8 +68,8 @@ struct DeviceFile {
         } catch { return false }
     }
 
-    /// The settings that this process, or the one it was forked from, last wrote or read, with their text. With it, the daemon
-    /// of `purgefs run` need not parse the file that `purgefs run` has just written.
+    /// The settings that this process, or the process that it was forked from, last read or created, with their text. A file
+    /// with the same text need not be parsed, for example by the daemon of `purgefs run`.
     private static let last = Mutex<(content: [UInt8], settings: Device)?>(nil)
 
     /// Returns the settings, or a fresh device's settings if there is no file. Damage is an error.

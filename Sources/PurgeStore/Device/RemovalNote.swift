@@ -18,12 +18,12 @@ public struct RemovalNote {
             _ = try place.makeFresh(Self.name)
             try System.sync(place.descriptor.raw)
         } catch {
-            do throws(Errno) { try place.remove(Self.name) } catch {}  // without the mark it means nothing
+            do throws(Errno) { try place.remove(Self.name) } catch {}  // without the mark, the note means nothing
             throw .failed("the removal of files cannot be recorded", path: path, error)
         }
     }
 
-    /// Ends the removal, when all files are gone. Returns true if the note was unlinked, and false if it was voided instead.
+    /// Ends the removal after all files are gone. Returns true if the note was unlinked, and false if it was voided instead.
     public func remove() throws(StoreError) -> Bool {
         do throws(Errno) {
             try place.remove(Self.name)
@@ -44,7 +44,7 @@ public struct RemovalNote {
         try System.sync(note.raw)
     }
 
-    /// Whether a removal has begun and not ended.
+    /// Whether a removal has begun and not ended. An entry that is not a regular file counts as a note.
     public var exists: Bool {
         get throws(StoreError) {
             do throws(Errno) {

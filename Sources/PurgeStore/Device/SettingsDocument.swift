@@ -1,7 +1,7 @@
 import FoundationEssentials
 import PurgeModel
 
-/// The content of device.json: one object with all settings, each exactly as purgefs writes it.
+/// The content of device.json: one JSON object whose members are the settings. An unknown member is an error.
 enum SettingsDocument {
     /// Returns all settings, or throws the first reason why they cannot be used.
     static func settings(from content: [UInt8]) throws(SettingsDamage) -> Device {
@@ -69,7 +69,7 @@ enum SettingsDocument {
         }
     }
 
-    /// The deepest accepted nesting of brackets; purgefs writes two levels. The decoder recurses without a limit, and would
+    /// The deepest accepted nesting of brackets; purgefs writes two levels. The decoder recurses without a limit, and could
     /// overflow the thread's stack.
     private static let deepest = 16
 

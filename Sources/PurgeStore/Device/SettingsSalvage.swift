@@ -8,12 +8,12 @@ struct SettingsSalvage {
     private var lost: [String] = []
 
     init(_ content: [UInt8]) {
-        // An app may have stored paths that contain it.
+        // An app may have stored paths that contain the identifier.
         keep("containerID", of: content) { $0.containerID = $1 }
         // A smaller device would purge caches, and a smaller journal would drop events.
         keep("total", of: content) { $0.total = $1 }
         keep("journalSize", of: content, isOptional: true) { $0.journal.size = $1 }
-        // The class of files without one of their own.
+        // Files without a class of their own have this one.
         keep("protection", of: content) { $0.protection = $1 }
         keep("clock", of: content, isOptional: true) { $0.clock = $1 }
         keep("clockAdvances", of: content, isOptional: true) { $0.history = $1 }

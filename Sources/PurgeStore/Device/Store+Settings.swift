@@ -3,14 +3,15 @@ import PurgeSystem
 import Synchronization
 
 extension Store {
-    /// Returns the settings in device.json. If there is none, returns a fresh device's settings with a new identifier.
+    /// Returns the settings in device.json. If there is no such file, returns a fresh device's settings with a new identifier.
     public func loadSettings() throws(StoreError) -> Device {
         try settings.withLock { (known) throws(StoreError) in try known.load(from: DeviceFile(place: place)) }
     }
 
-    /// Replaces device.json as a whole, so after a crash either the old or the new file is there. A file that cannot be read is
-    /// never replaced, and a file that already has this content is kept. With `durably`, the new file also survives a crash of
-    /// the machine once this returns; otherwise such a crash may bring back the old one.
+    /// Replaces device.json as a whole, so after a crash either the old or the new file is there. Unless the settings were
+    /// loaded before, this first reads the file, and throws instead of replacing a damaged one. A file that already has this
+    /// content is kept. With `durably`, the new file also survives a crash of the machine once this returns; otherwise such a
+    /// crash may bring back the old one.
     public func saveSettings(_ device: Device, durably: Bool = true) throws(StoreError) {
         try settings.withLock { (known) throws(StoreError) in
             try known.save(device, durably: durably, to: DeviceFile(place: place))
@@ -22,7 +23,7 @@ extension Store {
 struct KnownSettings {
     /// Whether the file is readable or missing, and so may be replaced.
     private var maySave = false
-    /// The content that was last synced to disk; nil unless the latest save was synced.
+    /// The content of device.json if it is known to be synced to disk; otherwise nil.
     private var durable: [UInt8]?
     /// Whether a save has failed and may have left its new file, which the next save removes.
     private var hasFailed = false

@@ -3,7 +3,8 @@ import PurgeSystem
 
 /// The device's clock, as stored.
 public enum StoredClock {
-    /// Returns how many seconds the clock is ahead of real time, from device.json. Takes no lock; throws if there is no store.
+    /// Returns the number of seconds by which the clock is ahead of real time, from device.json; 0 if there is no such file.
+    /// Takes no lock. Throws if there is no store.
     public static func secondsAhead(storePath: String) throws(StoreError) -> Int64 {
         let place = try StoreDirectory.open(storePath)
         try place.refuseForeign(try place.names(), creating: false)
