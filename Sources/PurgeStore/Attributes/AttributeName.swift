@@ -4,7 +4,8 @@ import PurgeSystem
 
 /// A parsed name of an extended attribute, as the app spelled it.
 public enum AttributeName {
-    /// An attribute of docs/XATTRS.md, under any of its names. `appleForm` is the value it has under one of Apple's names.
+    /// An attribute of docs/XATTRS.md, under any of its names. `appleForm` is the attribute's value under one of Apple's names;
+    /// nil under purgefs's own name.
     case storage(StorageAttribute, appleForm: [UInt8]?)
     case computed(ComputedAttribute)
     /// An unknown name in purgefs's own namespace.
@@ -15,7 +16,8 @@ public enum AttributeName {
     private static let appleExclusion: StaticString = "com.apple.metadata:com_apple_backup_excludeItem"
     private static let oldAppleExclusion: StaticString = "com.apple.MobileBackup"
     private static let ownPrefix = StorageAttribute.prefix
-    /// Precedes a name without one of the kernel's four prefixes, because the store's file system accepts only names with one.
+    /// The prefix that a name gets in the store if it has none of the kernel's four prefixes. File systems accept only names
+    /// with one.
     private static let rawPrefix: StaticString = "user.purgefs.raw."
     private static let ownTrustedPrefix: StaticString = "trusted.purgefs."
     private static let kernelPrefixes: [StaticString] = ["user.", "trusted.", "security.", "system."]
@@ -49,7 +51,8 @@ public enum AttributeName {
         Array("bplist00".utf8) + [0x5f, 0x10, 0x11] + Array("com.apple.backupd".utf8)
         + [0x08, 0, 0, 0, 0, 0, 0, 0x01, 0x01, 0, 0, 0, 0, 0, 0, 0, 0x01] + [UInt8](repeating: 0, count: 15) + [0x1c]
 
-    /// Returns the name that the app sees for a name in the store, or nil for a name that only purgefs uses.
+    /// Returns the name that the app sees for a name in the store, or nil for a name that only purgefs uses. Unless `byRoot`,
+    /// also returns nil for a name in `trusted.`.
     public static func visible(_ stored: AttributeKey, byRoot: Bool) -> AttributeKey? {
         if stored.hasPrefix(rawPrefix) { return stored.dropping(rawPrefix) }
         if stored.hasPrefix(ownPrefix) {

@@ -2,12 +2,13 @@ import Glibc
 import PurgeModel
 import PurgeSystem
 
-/// When a file in a store was created, written and last used, by the device's clock, as a mount determines it.
+/// The times, by the device's clock, at which a file in a store was created, written and last used, as a mount determines them.
 public struct FileLife {
-    /// nil if the file system does not keep birth times.
+    /// nil if neither the file system nor a copy of the store has kept the birth time.
     public let born: Instant?
     public let written: Instant
-    /// The birth time of the file itself in nanoseconds. It distinguishes the file from earlier ones with its inode number.
+    /// The birth time in nanoseconds that the file system keeps, if any. It distinguishes the file from earlier files with the
+    /// same inode number.
     private let birth: Int64?
 
     public init(_ status: FileStatus, birth: Int64?, _ attributes: StoredAttributes, on clock: FileClock) {
@@ -29,7 +30,8 @@ public struct FileLife {
     /// mounts does not change the order of uses.
     private static let clockError: Int64 = 86_400_000_000_000
 
-    /// Returns the last use of the file. `journal` is the record under the file's inode number.
+    /// Returns the last use of the file. `journal` is the record under the file's inode number. Without a record of this file,
+    /// returns its birth or its last write, whichever is later.
     public func lastUse(_ journal: Journal.LastUse?, now: Instant) -> Instant {
         let born = born ?? .distantPast
         // A record with another birth time belongs to an earlier file with this inode number. So does a record older than the

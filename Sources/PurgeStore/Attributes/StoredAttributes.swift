@@ -10,7 +10,7 @@ public struct StoredAttributes {
     /// The policy of a directory.
     public var policy = DirectoryPolicy()
     public var behaviour = PurgeBehaviour()
-    /// Whether fileProtection holds a value that is no class. The entry then counts as having no class.
+    /// Whether the value of fileProtection is not a protection class. The entry then counts as having no class.
     public var hasUnknownProtection = false
     public var hasExtents = false
     public var times: SetTimes?
@@ -22,8 +22,8 @@ public struct StoredAttributes {
         uniqueKeysWithValues: StorageAttribute.allCases.map { ($0.storeKey, $0) })
     private static let keys = Array(attributes.keys) + [ExtentRecord.key, SetTimes.key, StoredBirth.key]
 
-    /// Reads the attributes with one listxattr, and one getxattr for each attribute found. If the names exceed the 64 KiB that
-    /// the kernel can list, it tries every name that purgefs uses.
+    /// Lists the names of all attributes, and reads the value of each attribute of purgefs except the record of extents. If the
+    /// names exceed the 64 KiB that the kernel can list, tries every name that purgefs uses.
     public init(of directory: Int32, _ name: CName?) throws(Errno) {
         let present: [String]
         do throws(Errno) {
@@ -34,7 +34,7 @@ public struct StoredAttributes {
                 guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
                 take(attribute, String(decoding: value, as: UTF8.self))
             } else if key == ExtentRecord.key {
-                hasExtents = true  // reading it shows whether it exists
+                hasExtents = true  // reading the record shows whether it exists
             } else if key == SetTimes.key {
                 guard let value = try StoredAttributes.value(of: directory, name, key) else { continue }
                 times = SetTimes(text: String(decoding: value, as: UTF8.self))
@@ -56,7 +56,8 @@ public struct StoredAttributes {
         }
     }
 
-    /// Returns the times stored beside a link or special file. Only root can set and read them.
+    /// Returns the times stored in an attribute of a link or special file; nil if there are none. Only root can set and read
+    /// the attribute.
     public static func timesOfLink(in directory: Int32, _ name: CName) throws(Errno) -> SetTimes? {
         guard geteuid() == 0 else { return nil }
         do throws(Errno) {
@@ -65,7 +66,7 @@ public struct StoredAttributes {
         } catch .notSupported, .notPermitted { return nil }
     }
 
-    /// Returns every name, in the store's spelling.
+    /// Returns every name, in the store's spelling; none if the file system does not support attributes.
     public static func names(of directory: Int32, _ name: CName?) throws(Errno) -> [AttributeKey] {
         // Most entries have few names, and the kernel allocates as much as is requested. It never lists more than 64 KiB.
         do { return try names(of: directory, name, capacity: 1024) } catch .range {

@@ -12,7 +12,7 @@ public enum StoredBirth {
         earlier(try recorded(of: directory, name), than: try own(of: directory, name))
     }
 
-    /// Returns the birth time that the file system keeps, in nanoseconds.
+    /// Returns the birth time that the file system keeps, in nanoseconds; nil if it keeps none.
     package static func own(of directory: Int32, _ name: CName?) throws(Errno) -> Int64? {
         do throws(Errno) {
             if let name { return try System.birthTime(at: directory, name) }
@@ -30,7 +30,8 @@ public enum StoredBirth {
         }
     }
 
-    /// Returns the birth of an entry, given the time in its attribute and its own birth time.
+    /// Returns the time in an entry's attribute if it is earlier than the entry's own birth time or, if that is unknown, than
+    /// now; otherwise the entry's own birth time.
     static func earlier(_ recorded: Instant?, than own: Int64?) -> Instant? {
         if let recorded, recorded.nanoseconds < own ?? System.now() { return recorded }
         return own.map(Instant.init(nanoseconds:))

@@ -16,7 +16,8 @@ extension VisibleAttributes {
         return found
     }
 
-    /// Sets the attributes on an entry of a new store. Like `cp -a`, it sets attributes of the system on a best-effort basis.
+    /// Sets the attributes on an entry of a new store. Like `cp -a`, leaves out attributes of the system that may not be set or
+    /// are not supported.
     package static func store(
         _ attributes: [Attribute], on directory: Int32, _ name: CName?
     ) throws(Errno) {
@@ -36,6 +37,7 @@ extension VisibleAttributes {
     }
 
     /// Sets the attributes on a file or folder of a new store. Throws EINVAL for an attribute that apps cannot set this way.
+    /// Leaves out the same attributes as `store`.
     package static func set(_ attributes: [Attribute], on file: Int32) throws(Errno) {
         for attribute in attributes {
             do throws(Errno) { try set(attribute, on: file) } catch {

@@ -4,9 +4,9 @@ import PurgeSystem
 
 extension VisibleAttributes {
     /// Sets the times of an entry in a store whose device's clock was never advanced, as utimensat(2) through a mount would.
-    /// Times in the future are also recorded in an attribute, so that they age with the next advance like all others. If they
-    /// cannot be recorded, they are set all the same (docs/CLOCK.md, Limits). The caller needs permission to write to the
-    /// entry, not only to change its times.
+    /// Times in the future are also recorded in an attribute, so that they age with the next advance like all others. If the
+    /// attribute does not fit, or a link or special file cannot have it, the times are set without it (docs/CLOCK.md, Limits).
+    /// The caller needs permission to write to the entry, not only to change its times.
     public static func setTimes(
         of directory: Int32, _ name: CName?, access: timespec, modification: timespec
     ) throws(Errno) {

@@ -13,8 +13,8 @@ public enum VisibleAttributes {
     }
 
     /// Returns the attributes that listxattr(2) and getxattr(2) show, sorted by the bytes of their names. With `inStore`, the
-    /// entry is in a store; otherwise it is in a mount, which has already translated the names. Attributes that disappear
-    /// meanwhile are skipped.
+    /// entry is in a store. Otherwise its names need no translation, because it is in a mount, which has already translated
+    /// them, or in an ordinary directory. Attributes that disappear meanwhile are skipped.
     public static func all(
         of directory: Int32, _ name: CName?, inStore: Bool
     ) throws(Errno) -> [Attribute] {
@@ -31,8 +31,8 @@ public enum VisibleAttributes {
         return found.sorted { $0.name.lexicographicallyPrecedes($1.name) }
     }
 
-    /// Sets an attribute of an entry in a store as setxattr(2) through a mount would. Throws EINVAL for a name that apps cannot
-    /// set, or for a bad value.
+    /// Sets an attribute of an entry in a store as setxattr(2) through a mount would. Throws EINVAL for a bad value or a name
+    /// that cannot be set this way, such as one of Apple's names, and ERANGE for a name that is too long.
     public static func set(_ attribute: Attribute, on file: Int32) throws(Errno) {
         guard !attribute.name.isEmpty, !attribute.name.contains(0) else { throw .invalid }
         let (key, value) = try AttributeKey(utf8: attribute.name).withCName { (name) throws(Errno) in

@@ -51,7 +51,7 @@ extension ExtentRecord {
         return bytes
     }
 
-    /// Decodes runs; returns nil for bytes that `encode` cannot have produced.
+    /// Decodes runs; returns nil for bytes that are not a list of ascending, separate runs within `largestBlock`.
     static func decode(_ bytes: some Sequence<UInt8>) -> ExtentSet? {
         var set = ExtentSet()
         var (value, shift, end): (Int64, Int64, Int64) = (0, 0, 0)

@@ -6,8 +6,8 @@ import PurgeSystem
 public struct ExtentDamage: Error, Hashable, Sendable {
     /// The rest of a sentence that begins with "its record of charged blocks".
     public let what: String
-    /// Whether nothing is known about the charged blocks, so that the file counts as full. A power loss can cause that. Any
-    /// other damage comes from another program.
+    /// Whether nothing is known about the charged blocks, so that the file counts as full. A power loss or a failed read can
+    /// cause that. All other damage comes from another program.
     public let countsAsFull: Bool
     /// Whether only permissions are missing.
     public let isForbidden: Bool
@@ -74,7 +74,7 @@ extension Store {
         return runs
     }
 
-    /// Writes the whole record before it returns.
+    /// Replaces a file's record, which goes to a sidecar if it is too long for the attribute. Updates `record.sidecar`.
     public func setExtentRecord(_ record: inout ExtentRecord, of file: Int32, _ name: CName?) throws(Errno) {
         let encoded = ExtentRecord.encode(record.runs)
         if encoded.count <= ExtentRecord.inlineLimit {
@@ -104,8 +104,8 @@ extension Store {
         if let sidecar = record.sidecar { removeSidecar(sidecar) }
     }
 
-    /// Removes the sidecar of a file that is gone. A removal that fails is retried later, and `purgefs check` finds a sidecar
-    /// that remains.
+    /// Removes a sidecar that no file needs any more. `removeLeftSidecars` retries a removal that fails, and `purgefs check`
+    /// finds a sidecar that remains.
     public func removeSidecar(_ name: String) {
         if !tryToRemoveSidecar(name) { leftSidecars.withLock { _ = $0.insert(name) } }
     }
@@ -123,7 +123,8 @@ extension Store {
         } catch { return error == .noEntry }
     }
 
-    /// Returns an attribute's value, or nil if the file does not have it.
+    /// Returns an attribute's value, or nil if the file does not have the attribute. Throws ERANGE for a value of more than
+    /// 1024 bytes.
     public func attribute(of file: Int32, _ name: CName?, _ key: CName) throws(Errno) -> [UInt8]? {
         do { return try System.attribute(at: file, name, key, limit: 1024) } catch .noData { return nil }
     }
@@ -135,8 +136,8 @@ extension Store {
 
     private static func newSidecarName() -> String { String(UInt64.random(in: 0 ... .max), radix: 36) }
 
-    /// Returns the name, or nil for one that `newSidecarName` cannot have produced. Others can write the attribute too, and a
-    /// name with a slash would lead out of the store.
+    /// Returns the name if it has the form of the names that `newSidecarName` produces; otherwise nil. Other programs can write
+    /// the attribute too, and a name with a slash would lead out of the store.
     static func sidecarName(_ bytes: some Collection<UInt8>) -> String? {
         let isOurs = bytes.allSatisfy { byte in
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
@@ -167,7 +168,7 @@ extension Store {
     }
 
     /// Returns a problem for each entry in STORE/extents that is not in `needed`. The removal of a file or an interrupted
-    /// change may leave such entries. With `removing`, removes the entries that may be removed.
+    /// change may leave such entries. With `removing`, removes the entries that can be removed.
     public func straySidecars(needed: Set<String>, removing: Bool) throws(StoreError) -> [StoreProblem] {
         let folder: FileDescriptor
         let names: [String]
