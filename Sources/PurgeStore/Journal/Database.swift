@@ -9,12 +9,13 @@ final class Database {
     /// The value of System.uptime at which the current step is aborted.
     private let deadline = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
 
-    /// The size limit for any text or blob. The strings of an event are cut to well below it.
+    /// The size limit for any text or blob, in bytes. The strings of an event are cut to well below it.
     private static let longestValue: Int32 = 1 << 20
-    /// The limit for one step of a statement, 20 s. Only a damaged or malicious journal takes longer.
+    /// The limit for one step of a statement, 20 s in nanoseconds. A step in a sound journal takes longer only on a very slow
+    /// disk.
     private static let stepTime: Int64 = 20_000_000_000
 
-    /// Opens a database without following links. `patience` is how many milliseconds to wait for another connection's lock.
+    /// Opens a database without following links. `patience` is the time in milliseconds to wait for another connection's lock.
     init(_ place: DatabasePlace, flags: Int32, patience: Int32 = 5000) throws(DatabaseError) {
         directory = place.directory
         guard DatabaseFiles.registration == SQLITE_OK else { throw DatabaseError(nil, code: SQLITE_ERROR) }
@@ -47,7 +48,7 @@ final class Database {
         deadline.deallocate()
     }
 
-    /// Restarts the time limit for the next step.
+    /// Restarts the time limit for the next step, and forgets an earlier lack of room.
     func beginStep() {
         deadline.pointee = System.uptime() + Self.stepTime
         DatabaseFiles.lackOfRoom.store(0, ordering: .relaxed)
@@ -64,7 +65,7 @@ final class Database {
         return try Statement(self, handle, sql)
     }
 
-    /// Returns the first column of the first row as a number, or nil if there is no row.
+    /// Returns the first column of the first row as a number; nil if there is no row or the column is NULL.
     func number(_ sql: String) throws(DatabaseError) -> Int64? {
         let statement = try prepare(sql)
         return try statement.step() ? statement.number(0) : nil

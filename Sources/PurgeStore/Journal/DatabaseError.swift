@@ -36,15 +36,16 @@ struct DatabaseError: Error, Hashable {
     static let emptied = DatabaseError(code: SQLITE_CORRUPT, message: "it was emptied")
     static let closed = DatabaseError(code: SQLITE_MISUSE, message: "it has been closed")
 
-    /// Whether the journal is damaged. Only a mount and `purgefs check --repair` repair damage; nothing else writes to a damaged
-    /// file. SQLITE_INTERRUPT means that a step took longer than it can in a sound journal.
+    /// Whether the journal is damaged, or is a foreign file. Only a mount and `purgefs check --repair` repair damage; nothing
+    /// else writes to a damaged file. SQLITE_INTERRUPT means that a step took longer than a sound journal needs on a usual
+    /// disk.
     var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_INTERRUPT, SQLITE_TOOBIG].contains(code) }
 
-    /// Whether a mount replaces the journal with a new one. It keeps the journal if reading took too long, because a slow disk
-    /// may be the cause.
+    /// Whether a mount replaces the journal with a new one. A mount keeps a foreign file, and a journal that took too long to
+    /// read, because a slow disk may be the cause.
     var isReplaceable: Bool { isDamage && !isForeign && code != SQLITE_INTERRUPT }
 
-    /// Whether the disk under the store has no room. The journal can then wait until it has.
+    /// Whether the disk under the store has no room. Writing to the journal can then wait until there is room.
     var isForLackOfRoom: Bool { code == SQLITE_FULL || systemError == ENOSPC || systemError == EDQUOT }
 
     func error(path: String, store: String) -> StoreError {

@@ -3,16 +3,16 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-/// How SQLite reaches files: a VFS of our own on top of SQLite's. An attacker may have created the store, and nothing in it
-/// may lead out of it.
+/// How SQLite reaches files: a VFS of our own on top of SQLite's. An attacker may have created the store, so nothing in the
+/// store may lead out of it.
 enum DatabaseFiles {
     /// The name of the VFS for sqlite3_open_v2.
     static let name = "purgefs"
     /// SQLITE_OK once the VFS is registered.
     static let registration: Int32 = register()
 
-    /// The errno of a file that could not be created for lack of room. SQLite then tries to open the file without creating it,
-    /// and reports only the second error.
+    /// The errno of the last file in this step that could not be opened for lack of room, or 0. SQLite then tries to open the
+    /// file without creating it, and reports only the second error.
     static let lackOfRoom = Atomic<Int32>(0)
 
     private static func register() -> Int32 {
@@ -66,8 +66,8 @@ enum DatabaseFiles {
         return unlinkat(directory, name ?? CName(path), 0)
     }
 
-    /// open(2) for SQLite: opens only plain files in a `DatabasePlace`, readable by their owner alone, and never waits for the
-    /// other end of a FIFO. (SQLite opens the directory to sync it.)
+    /// open(2) for SQLite: opens only plain files in a `DatabasePlace`, and the directory itself, which SQLite syncs. Creates
+    /// files that only their owner can read. Never waits for the other end of a FIFO.
     private static let open: @convention(c) (CName?, Int32, Int32) -> Int32 = { path, flags, _ in
         guard let path, let (directory, name) = DatabasePlace.parts(of: path) else {
             errno = ENOENT

@@ -5,7 +5,8 @@ import PurgeModel
 enum EventRow {
     /// The sequence numbers that an event can have.
     private static let sequences: ClosedRange<Int64> = 1...1 << 62
-    /// The largest number of the last event when a journal is opened. It leaves far more numbers than the events of one mount need.
+    /// The largest number that the last event may have when a journal is opened. Far more numbers are left above it than the
+    /// events of one mount need.
     static let largestLast: Int64 = 1 << 61
 
     /// Returns the number of the newest event; 0 if there is none.
@@ -24,8 +25,9 @@ enum EventRow {
     /// Selects rows in the form that `event` reads.
     static let selection = "SELECT \(columns) FROM events"
 
-    /// Inserts an event. With `orIgnore`, an existing event stays. Otherwise it is replaced, because a transaction whose commit
-    /// failed may be on disk all the same, and is then written again.
+    /// Returns the SQL that inserts an event. With `orIgnore`, an existing event with the same number stays. Otherwise the
+    /// existing event is replaced, because a transaction whose commit failed may be on disk all the same, and is then written
+    /// again.
     static func insertion(orIgnore: Bool = false) -> String {
         let marks = columns.split(separator: ",").map { _ in "?" }.joined(separator: ", ")
         return "INSERT OR \(orIgnore ? "IGNORE" : "REPLACE") INTO events(\(columns)) VALUES(\(marks))"

@@ -5,7 +5,7 @@ struct HeldSamples {
     private static let most = 1000
 
     private(set) var samples: [StorageSample] = []
-    /// How many earlier samples have been written or dropped.
+    /// The number of earlier samples that have been written or dropped.
     private var gone = 0
 
     /// The number of the last sample.

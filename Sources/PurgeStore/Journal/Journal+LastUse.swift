@@ -2,7 +2,7 @@ import CSQLite
 import PurgeModel
 
 extension Journal {
-    /// When a file was last used, kept across mounts (docs/RULES.md, Order of purging).
+    /// The last use of a file, kept across mounts (docs/RULES.md, Order of purging).
     public struct LastUse: Hashable, Sendable {
         public var inode: UInt64
         /// A mark of the file's birth time, or 0 if that is not known. It distinguishes the file from a later one with the

@@ -1,6 +1,6 @@
 extension Journal {
-    /// Returns whether the last mount in the journal did not end with an unmount. If the journal has lost both events, the
-    /// mount did not end if the journal was not closed. Returns false for a damaged journal, which does not show this.
+    /// Returns whether the last mount in the journal has no unmount after it. If the journal has neither event, returns whether
+    /// it has other events and was not closed. Returns false for a journal that is damaged or cannot be opened yet.
     public func endsWithinAMount() throws(StoreError) -> Bool {
         if openingFailure != nil || wasDamaged { return false }
         let isWithin = try withDatabase { (database) throws(DatabaseError) -> Bool in

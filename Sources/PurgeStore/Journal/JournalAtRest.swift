@@ -23,14 +23,14 @@ extension JournalFiles {
     func lastReadable() -> Int64 {
         if seemsToUseLog { return 0 }
         do throws(Errno) {
-            // A copy, because SQLite would apply a stray log.
+            // A copy without the stray log, which SQLite would apply.
             let copy = hasStrayLog ? try JournalCopy(of: place.descriptor) : nil
             defer { withExtendedLifetime(copy) {} }
             return JournalSalvage.lastSequence(in: copy?.place ?? place.databasePlace(of: JournalSchema.fileName))
         } catch { return 0 }
     }
 
-    /// Whether there is a rollback journal to apply.
+    /// Whether there is a rollback journal that is not empty, and so may have to be applied.
     private func changesWhenRead() throws(Errno) -> Bool {
         do throws(Errno) {
             return try System.status(at: place.descriptor.raw, JournalSchema.rollbackName).st_size > 0

@@ -1,7 +1,8 @@
 import PurgeModel
 import PurgeSystem
 
-/// The loss of a file beside the journal, or of a journal that was damaged or removed, and that a new one continues.
+/// Damage for which no action is left: a journal that was damaged, removed or replaced is continued by another one, or a stray
+/// log beside the journal was renamed.
 public struct JournalDamage: Sendable {
     /// The message for the user.
     public let message: StoreError
@@ -27,7 +28,7 @@ public struct JournalDamage: Sendable {
         losesEvents = false
     }
 
-    /// The journal's file was renamed or removed.
+    /// The journal's file was removed or replaced.
     init(ofLostIn place: StoreDirectory) {
         message = StoreError(
             "the journal was removed or replaced while it was in use", path: place.pathOf(JournalSchema.fileName),

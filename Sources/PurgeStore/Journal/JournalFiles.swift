@@ -4,14 +4,14 @@ import PurgeSystem
 
 /// The entries with the names of the journal and of the files beside it, before SQLite opens them.
 struct JournalFiles {
-    /// How many damaged journals are kept beside the oldest one.
+    /// The number of damaged journals, the newest ones, that are kept besides the oldest one.
     private static let newestKept = 2
 
     let place: StoreDirectory
     init(_ place: StoreDirectory) { self.place = place }
 
-    /// Refuses entries that are not plain files, and foreign databases. SQLite would only report that it cannot open them, and
-    /// would notice an odd rollback journal only when it writes.
+    /// Refuses entries that are not plain files, foreign databases, and a write-ahead log that the journal does not use. SQLite
+    /// would only report that it cannot open them, and would notice an odd rollback journal only when it writes.
     func check() throws(DatabaseError) {
         if let kind = oddKind(of: JournalSchema.fileName) {
             throw .foreign("is \(kind), not a journal of purgefs")
@@ -40,12 +40,12 @@ struct JournalFiles {
         return FileIdentity(device: status.st_dev, inode: status.st_ino)
     }
 
-    /// Whether another program has removed the file or put another in its place.
+    /// Whether another program has removed or replaced the file.
     func haveLost(_ file: FileIdentity) -> Bool {
         do throws(Errno) { return try found() != file } catch { return error == .noEntry }
     }
 
-    /// Returns the kind of an entry in words, or nil for a plain file or no entry.
+    /// Returns the kind of an entry in words; nil for a plain file, a missing entry, or one that cannot be examined.
     func oddKind(of name: String) -> String? {
         do throws(Errno) {
             return switch try place.descriptor.kind(of: name) {
@@ -77,8 +77,8 @@ struct JournalFiles {
         } catch { return nil }
     }
 
-    /// Whether the file's header announces a write-ahead log, as no journal's does. SQLite would apply such a log as soon as it
-    /// opens the database. If only one of the two versions says so, that may be damage.
+    /// Whether both versions in the file's header stand for a write-ahead log, which no journal uses. SQLite would apply such a
+    /// log as soon as it opens the database. If only one version does, the header may be damaged.
     private var usesLog: Bool { modes.map { $0 == (Self.log, Self.log) } ?? false }
     /// Whether SQLite would look for a write-ahead log, for which it needs only the version for reading.
     var seemsToUseLog: Bool { modes?.reading == Self.log }

@@ -21,8 +21,8 @@ extension StoreDirectory {
     }
 
     /// Keeps aside a damaged or foreign journal, and creates a new one from the rows that can still be read. The journal must
-    /// not be open anywhere else in this process. If the disk has no room, the new journal is removed again. Returns a sentence
-    /// about the repair.
+    /// not be open anywhere else in this process. If that fails, for example for lack of room, removes the new journal again.
+    /// Returns a sentence about the repair.
     private func salvageJournal(isForeign: Bool) throws(StoreError) -> String {
         let (name, files) = (JournalSchema.fileName, JournalFiles(self))
         let aside = try nameAside(for: name, isForeign ? .foreign : .damaged)

@@ -2,8 +2,8 @@ import CSQLite
 import PurgeModel
 import PurgeSystem
 
-// The history of a name, in both directions of time. An index answers each question, so the time depends only on the
-// length of the answer.
+// The history of names, with the oldest or the newest events first. An index finds the events of a name, so the events of other
+// names cost no time.
 extension JournalReader {
     /// A query for events.
     public struct Query: Hashable, Sendable {
@@ -19,7 +19,7 @@ extension JournalReader {
         public var subject: Subject
         /// All types if empty. The database skips events of other types.
         public var types: Set<EventType>
-        /// Limits the events to numbers between these two.
+        /// Limits the events to numbers between these two, which are excluded.
         public var after: Int64
         public var before: Int64
         /// The earliest simulated time of the events, in the form of `Event.time`.

@@ -83,7 +83,7 @@ public final class JournalReader {
         }
     }
 
-    /// Returns when each file was last used, by inode, as far as the journal has it.
+    /// Returns the last use of each file in the journal, by inode.
     public func lastUses() throws(StoreError) -> [UInt64: Journal.LastUse] {
         try withDatabase { (database) throws(DatabaseError) in try LastUseRow.lastUses(from: database) } ?? [:]
     }

@@ -10,7 +10,8 @@ struct JournalReserve: Sendable {
 
     private let journal: FileDescriptor
 
-    /// Creates the reserve. Fails if the journal cannot be reached.
+    /// Opens the journal and, unless the disk is nearly full, reserves room for its rollback journal. `keep` reserves room for
+    /// events. Fails if a file cannot be opened or the room cannot be allocated.
     init?(_ place: StoreDirectory) {
         do throws(Errno) {
             journal = try place.descriptor.openFile(JournalSchema.fileName, O_RDWR)

@@ -140,7 +140,7 @@ enum JournalSchema {
         try checkTables(of: database)
     }
 
-    /// Reads and parses the whole content.
+    /// Checks the integrity of the whole file, and parses all events and samples.
     static func checkContent(of database: Database) throws(DatabaseError) {
         try checkIntegrity(of: database)
         _ = try EventRow.lastSequence(in: database)
@@ -149,7 +149,7 @@ enum JournalSchema {
         _ = try SampleRow.samples(from: database)
     }
 
-    /// Reads the whole file.
+    /// Runs SQLite's integrity check, which reads the whole file.
     static func checkIntegrity(of database: Database) throws(DatabaseError) {
         let report = try database.prepare("PRAGMA integrity_check(1)")
         guard try report.step(), let first = report.text(0) else { return }
