@@ -99,9 +99,7 @@ struct StoreDirectory: Sendable {
         do { try System.unlink(at: descriptor.raw, name) } catch .noEntry {}
     }
 
-    /// Returns the path of an entry, for messages.
     func pathOf(_ name: String) -> String { path.hasSuffix("/") ? path + name : path + "/" + name }
-    /// Returns the place of an entry, for SQLite.
     func databasePlace(of name: String) -> DatabasePlace { DatabasePlace(directory: descriptor, name: name) }
 
     private static func make(_ path: String) throws(StoreError) -> FileDescriptor {
