@@ -40,7 +40,8 @@ public enum DirectoryBlock {
         }.get()
     }
 
-    /// Visits the records of one block until `body` refuses one by returning false. Returns the bytes of the records before it.
+    /// Visits the records of one block until `body` returns false. Returns the length in bytes of the records for which `body`
+    /// has returned true.
     @discardableResult
     @inlinable public static func walk(
         _ block: UnsafeRawBufferPointer, _ body: (DirectoryRecord, CName) -> Bool

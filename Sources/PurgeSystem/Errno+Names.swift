@@ -1,7 +1,7 @@
 import Glibc
 
 extension Errno {
-    /// The whole system, here the file system, has no descriptor left.
+    /// The whole system has no descriptor left, or a mount's budget of open files is used up.
     public static let tooManyOpenFilesInSystem = Errno(ENFILE)
     /// The daemon behind a FUSE mount has ended.
     public static let socketNotConnected = Errno(ENOTCONN)

@@ -19,13 +19,13 @@ extension FileDescriptor {
         } catch { return false }
     }
 
-    /// Whether only root can exchange entries of any owner. A sticky bit does not protect those.
+    /// Whether only root can exchange entries of any owner. A sticky bit does not protect the entries of other users.
     public var keepsNamesOfAll: Bool {
         do throws(Errno) { return try System.status(raw).st_mode & 0o022 == 0 && keepsNames } catch { return false }
     }
 
     /// Opens (O_PATH) a path from the root or from `folder` without following symbolic links. Throws ELOOP or ENOTDIR if a
-    /// link was put there after the path was resolved.
+    /// component is a link, for example one that was put there after the path was resolved.
     public static func openWithoutLinks(
         _ path: some Collection<UInt8>, from folder: FileDescriptor? = nil
     ) throws(Errno) -> FileDescriptor {
@@ -79,8 +79,8 @@ extension FileDescriptor {
         try System.status(link.raw).st_uid == 0 ? keepsNames : keepsNamesOfAll
     }
 
-    /// Opens an output file that a user named. Where others can exchange names, root follows no symbolic link, because it could
-    /// lead to any file, which would be truncated.
+    /// Opens an output file that a user named. Where others can exchange names, root follows no symbolic link, because a link
+    /// could lead to any file, which would be truncated.
     public static func openOutput(_ path: String, _ flags: Int32) throws(Errno) -> FileDescriptor {
         let flags = flags | O_WRONLY | O_CREAT
         guard System.isRoot, let name = path.pathNames.last, name != ".", name != "..",

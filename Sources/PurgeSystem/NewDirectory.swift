@@ -4,8 +4,8 @@ import Glibc
 /// Creates directories where another user can exchange names. mkdir(2) returns no descriptor, so the name may lead to
 /// another directory by the time root opens it.
 ///
-/// Until root has opened a new directory and found it empty, the directory has a mode that root's other directories hardly
-/// ever have (01700). Where only root can exchange names, no proof is needed: not every file system keeps owners and modes
+/// Until root has opened a new directory and found it empty, the directory has a mode that root's other directories hardly ever
+/// have (01700). Where only root can exchange names, owner and mode are not checked, because not every file system keeps them
 /// (vfat, NFS).
 public enum NewDirectory {
     /// The directory may not be the one that was made, because its owner or mode differs from the request.
@@ -30,7 +30,7 @@ public enum NewDirectory {
         }
     }
 
-    /// Creates a directory with a name that begins with `prefix`, and returns its path too.
+    /// Creates a directory whose path begins with `prefix`, and returns its path too.
     public static func makeTemporary(prefix: String) throws(Errno) -> (path: String, directory: FileDescriptor) {
         let path = try System.makeTemporaryDirectory(prefix: prefix)
         let parent = try FileDescriptor.open(path.parentPath, System.openPath | O_DIRECTORY)
@@ -92,9 +92,9 @@ extension System {
         do throws(Errno) { return try status(ofPath: "/proc/self/ns/user").st_ino == 0xEFFF_FFFD } catch { return true }
     }
 
-    /// Creates a directory that belongs to `owner` from the beginning, where root may make one for others. So no later chown by
-    /// name is needed. If it cannot be created as that user (a user namespace, a quota, a container without CAP_SETPCAP or
-    /// CAP_SETUID), it belongs to the current user.
+    /// As root, creates a directory that belongs to `owner` from the beginning, so no later chown by name is needed. If root
+    /// cannot create it as that user (a user namespace, a quota, a container without CAP_SETPCAP or CAP_SETUID), or for any
+    /// other caller, the directory belongs to the current user.
     public static func makeDirectory(
         at dir: Int32, _ name: CName, mode: mode_t, for owner: uid_t, _ group: gid_t
     ) throws(Errno) {

@@ -12,8 +12,8 @@ public struct ServiceManager: Sendable {
     private static let variable = "NOTIFY_SOCKET"
     private let address: RawText
 
-    /// Returns the service manager, or nil if there is none. It removes the name from the environment, so that programs
-    /// started by this one do not speak for it. Must be called before any thread is started.
+    /// Returns the service manager, or nil if there is none. Removes the socket's name from the environment, so that programs
+    /// started by this process do not send messages on its behalf. Must be called before any thread is started.
     public static func take() -> ServiceManager? {
         guard let address = getenv(variable).map({ System.rawText($0) }), address.count > 1 else { return nil }
         unsetenv(variable)

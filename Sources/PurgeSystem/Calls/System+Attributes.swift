@@ -13,12 +13,13 @@ extension System {
         try SystemCall.done(.fstatat) { shim_fstatat(dir, name, &out) }
         return out
     }
-    /// Returns the birth time in nanoseconds since 1970; ENODATA if the file system keeps none.
+    /// Returns the birth time in nanoseconds since 1970, or 0 for an earlier time. Throws ENODATA if the file system keeps
+    /// none.
     public static func birthTime(at dir: Int32, _ name: CName) throws(Errno) -> Int64 {
         try SystemCall.run(.statx) { shim_birth_time(dir, name, 0) }
     }
-    /// Returns the device of the mount that holds the file. This asks no file system for attributes, so a mount point's
-    /// daemon is never asked. A daemon is asked for a name in its mount if the kernel has not cached the path to it.
+    /// Returns the device of the mount that holds the file. This asks no file system for attributes, so no daemon is asked
+    /// about its own mount point. A daemon is asked to look up a name in its mount that the kernel has not cached.
     public static func device(at dir: Int32, _ path: CName) throws(Errno) -> Int64 {
         try SystemCall.run(.statx) { shim_device(dir, path) }
     }

@@ -35,7 +35,7 @@ extension System {
         var rest = bytes
         while !rest.isEmpty { rest.removeFirst(try write(fd, rest)) }
     }
-    /// Throws ENXIO past the last data or hole.
+    /// With `seekData` or `seekHole`, throws ENXIO if there is no data or hole at or after `offset`.
     public static func seek(_ fd: Int32, _ offset: Int64, _ whence: Int32) throws(Errno) -> Int64 {
         try SystemCall.run(.lseek) { shim_lseek(fd, offset, whence) }
     }
@@ -48,7 +48,7 @@ extension System {
     public static func allocate(_ fd: Int32, mode: Int32, offset: Int64, length: Int64) throws(Errno) {
         try SystemCall.done(.fallocate) { shim_fallocate(fd, mode, offset, length) }
     }
-    /// Allocates blocks for this many bytes from `offset` on, without changing the file's size or content.
+    /// Allocates blocks for `bytes` bytes beginning at `offset`, without changing the file's size or content.
     public static func reserve(_ fd: Int32, from offset: Int64, bytes: Int64) throws(Errno) {
         try allocate(fd, mode: allocateKeepSize, offset: offset, length: bytes)
     }

@@ -3,7 +3,8 @@ import Glibc
 
 // Extended attributes of `name` in `dir`, or of `dir` itself if `name` is nil.
 extension System {
-    /// Returns the length of the value, and stores the value in `buffer` unless that is empty.
+    /// Returns the length of the value, and stores the value in `buffer` unless that is empty; ERANGE if the value does not
+    /// fit.
     public static func attribute(
         at dir: Int32, _ name: CName?, _ key: CName, into buffer: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> Int {

@@ -32,11 +32,11 @@ extension System {
     public static func link(at from: Int32, _ name: CName, to: Int32, _ newName: CName) throws(Errno) {
         try SystemCall.done(.linkat) { shim_linkat(from, name, to, newName, 0) }
     }
-    /// Gives an open file a new name. This includes a file opened with O_TMPFILE, which has no other.
+    /// Gives an open file a new name. The file may have been opened with O_TMPFILE, and then has no other name.
     public static func link(_ fd: Int32, to: Int32, _ newName: CName) throws(Errno) {
         try SystemCall.done(.linkat) { shim_linkat(AT_FDCWD, "/proc/self/fd/\(fd)", to, newName, AT_SYMLINK_FOLLOW) }
     }
-    /// Makes one getdents64(2) call, which returns 0 at the end.
+    /// Makes one getdents64(2) call. Returns the number of bytes in `buffer`, which is 0 at the end.
     public static func directoryEntries(
         _ fd: Int32, into buffer: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> Int {

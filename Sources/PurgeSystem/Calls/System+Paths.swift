@@ -9,8 +9,8 @@ extension System {
         return out
     }
 
-    /// Returns the path in absolute form, without symbolic links, `.` and `..`. A result that is not UTF-8 is EILSEQ, because
-    /// converted to text it would be a different path.
+    /// Returns the path in absolute form, without symbolic links, `.` and `..`. Throws EILSEQ for a result that is not UTF-8,
+    /// because text could not represent that path.
     public static func resolved(_ path: String) throws(Errno) -> String {
         guard let text = String(path: try resolved(Array(path.utf8CString))) else { throw .illegalByteSequence }
         return text
@@ -56,7 +56,7 @@ extension System {
         try SystemCall.done(.access) { shim_access(path, mode) }
     }
 
-    /// Creates a directory of mode 0700 with a name of `prefix` and six random characters.
+    /// Creates a directory of mode 0700 whose path is `prefix` and six random characters, and returns that path.
     public static func makeTemporaryDirectory(prefix: String) throws(Errno) -> String {
         var pattern = Array((prefix + "XXXXXX").utf8CString)
         try SystemCall.done(.mkdtemp) { shim_make_temporary_directory(&pattern) }
@@ -65,7 +65,7 @@ extension System {
         return made
     }
 
-    /// Unmounts as root. With `detaching`, a mount in use disappears as soon as it is no longer used.
+    /// Unmounts as root. With `detaching`, the mount disappears from its path at once, and ends as soon as nothing uses it.
     public static func unmount(_ path: String, detaching: Bool) throws(Errno) {
         try SystemCall.done(.umount2) { shim_unmount(path, detaching ? Int32(MNT_DETACH) : 0) }
     }

@@ -30,8 +30,8 @@ extension System {
         Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1))
     }
 
-    /// Starts a program with the signal mask `mask`, and returns its pid. A name without a slash is looked up in PATH.
-    /// Everything else is inherited from this process.
+    /// Starts a program with the signal mask `mask`, in `directory` if that is not nil, and returns its pid. A name without a
+    /// slash is looked up in this process's PATH. The program inherits everything else from this process.
     public static func spawn(
         _ arguments: [RawText], environment: [RawText], mask: SignalSet, directory: String? = nil
     ) throws(Errno) -> pid_t {
@@ -63,11 +63,11 @@ extension System {
         }
     }
 
-    /// Forks this process into the state in which `spawnDetached` starts a program, and returns the copy's pid. The copy
-    /// shows `words`, separated by spaces, as its command line in /proc and ps. It runs `body` and exits with the status that
-    /// `body` returns. Objects that own descriptors exist in the copy, but their descriptors are closed. Returns nil if this
-    /// process has several threads and so cannot be copied, or if `words` do not fit into the memory of its own command line
-    /// and environment.
+    /// Forks this process into the state in which `spawnDetached` starts a program, and returns the copy's pid. The copy shows
+    /// `words`, separated by spaces, as its command line in /proc and ps. It runs `body` and exits with the status that `body`
+    /// returns. Objects that own descriptors exist in the copy, but their descriptors are closed. Returns nil if this process
+    /// has several threads and so cannot be copied, or if `words` are longer than the memory of its own command line and
+    /// environment, or than 4 KiB.
     ///
     /// A new thread calls fork(2) before it runs anything else, and is the copy's only thread. A thread that has run Swift
     /// code cannot be copied: Swift 6.3 stores the id of each thread that has taken a Mutex or initialized a global, the

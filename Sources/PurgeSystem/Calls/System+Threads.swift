@@ -43,7 +43,8 @@ extension System {
             return line.flatMap { pid_t($0.dropFirst(5).filter(\.isNumber)) }
         } catch { return nil }
     }
-    /// Returns the kernel's name of the program that a process runs: at most 15 bytes of any value.
+    /// Returns the kernel's name of the program that a process runs, at most 15 bytes of any value; nil if the process has
+    /// ended.
     public static func commandName(of process: pid_t) -> String? {
         do throws(Errno) {
             let text = try FileDescriptor.open("/proc/\(process)/comm", O_RDONLY).readAll(limit: 64)
@@ -52,9 +53,9 @@ extension System {
     }
     /// Makes this thread keep its capabilities when its identity changes.
     public static func keepCapabilities() throws(Errno) { try SystemCall.done(.prctl) { shim_keep_capabilities() } }
-    /// Gives this thread its own umask, apart from the process's.
+    /// Gives this thread its own umask, and with it its own working directory and root.
     public static func makeUmaskPrivate() throws(Errno) { try SystemCall.done(.unshare) { shim_private_umask() } }
     public static func setUmask(_ mask: mode_t) { shim_umask(mask) }
-    /// Sets the owner of files that this thread creates.
+    /// Sets the owner of files that this thread creates. The thread's access changes too, unless it keeps its capabilities.
     public static func actAs(owner: uid_t, group: gid_t) { shim_set_fs_identity(owner, group) }
 }

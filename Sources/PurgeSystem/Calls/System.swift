@@ -4,14 +4,14 @@ import Glibc
 public typealias CName = UnsafePointer<CChar>
 public typealias FileStatus = stat
 
-/// The wrappers of system calls, one for each. Names are relative to a directory descriptor, and symbolic links are never
-/// followed.
+/// The wrappers of system calls. A name is relative to a directory descriptor. Its last component is not followed if it is a
+/// symbolic link, except by `open` without O_NOFOLLOW. Calls on whole paths follow links.
 public enum System {
     public static func open(at dir: Int32, _ name: CName, _ flags: Int32, mode: mode_t = 0) throws(Errno) -> Int32 {
         try SystemCall.run(.openat) { shim_openat(dir, name, flags, mode) }
     }
-    /// Opens a path below a directory without following a symbolic link or entering another mount. No other mount is
-    /// accessed.
+    /// Opens a path below a directory without following a symbolic link or entering another mount. No other mount is accessed.
+    /// A kernel or sandbox without openat2(2) makes neither check.
     public static func openInMount(_ dir: Int32, _ path: [CChar], _ flags: Int32) throws(Errno) -> Int32 {
         try SystemCall.run(.openat2) { shim_open_in_mount(dir, path, flags) }
     }

@@ -1,7 +1,7 @@
 import CSystemShims
 import Glibc
 
-/// The only way to the kernel. Every wrapper passes through `run`, which retries EINTR and lets a test make a call fail
+/// Runs system calls. Every wrapper that throws passes through `run`, which retries EINTR and lets a test make a call fail
 /// (`SystemCallFaults`).
 public enum SystemCall {
     /// Turns a shim's result (>= 0, or -errno) into a value or an error.

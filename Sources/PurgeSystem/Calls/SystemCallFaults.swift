@@ -9,7 +9,7 @@ public struct SystemCallFaults: Sendable {
     public var name: SystemCall.Name?
     /// The number of calls that succeed before the first fault.
     public var after: Int
-    /// The number of calls that fail from there on; `.max` for all. EINTR with `.max` interrupts each call once, as repeated
+    /// The number of calls that fail after these; `.max` for all. EINTR with `.max` interrupts each call once, as repeated
     /// signals would, and the retry succeeds.
     public var count: Int
 

@@ -14,7 +14,7 @@ public struct Glob: Sendable {
     /// Returns whether a string contains a character that is special to fnmatch(3).
     public static func isPattern(_ text: String) -> Bool { text.utf8.contains(where: isSpecial) }
 
-    /// Returns the only path that a pattern can match, or nil if there may be others.
+    /// Returns the only path that a pattern can match, or nil if it may match others or ends in a lone backslash.
     public static func onlyMatch(of pattern: String) -> String? {
         var path: [UInt8] = []
         var bytes = pattern.utf8.makeIterator()

@@ -38,8 +38,8 @@ package struct MountEntry: Hashable, Sendable {
         return all().last { $0.mountpoint.isPath(mountpoint) }.flatMap { $0.isContainer ? $0 : nil }
     }
 
-    /// Returns the container that a path, as written, leads into, or whose store it is. Its daemon is not asked, because it
-    /// may have ended.
+    /// Returns the container whose mount has the path in it, or whose store is at the path. Compares the path as written,
+    /// without asking the container's daemon, which may have ended.
     package static func holding(_ path: String) -> MountEntry? {
         let path = path.utf8.first == UInt8(ascii: "/") ? path : (Places.resolved(".") ?? "") + "/" + path
         return containers().last {
@@ -73,7 +73,7 @@ package struct MountEntry: Hashable, Sendable {
         return option.flatMap { uid_t($0.dropFirst("user_id=".count)) }
     }
 
-    /// Decodes `\040`, a space: three octal digits after a backslash.
+    /// Decodes escapes of a backslash and three octal digits, such as `\040` for a space; nil if the result is not UTF-8.
     private static func unescaped(_ text: ArraySlice<UInt8>) -> String? {
         guard text.contains(UInt8(ascii: "\\")) else { return String(path: Array(text)) }
         var bytes: [UInt8] = []

@@ -11,7 +11,7 @@ extension String {
         return hasher.finalize()
     }
 
-    /// Returns whether this absolute path is inside `directory`, also absolute.
+    /// Returns whether this absolute path is inside `directory`, which is absolute too and must not be the root.
     public func isPath(below directory: String) -> Bool {
         utf8.starts(with: directory.utf8) && utf8.dropFirst(directory.utf8.count).first == UInt8(ascii: "/")
     }

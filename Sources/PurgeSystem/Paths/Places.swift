@@ -2,7 +2,7 @@ import Glibc
 
 /// Queries about paths for which "not there" is a valid answer.
 package enum Places {
-    /// Returns the absolute path without symbolic links, or nil if it does not exist.
+    /// Returns the absolute path without symbolic links, or nil if the path cannot be resolved.
     package static func resolved(_ path: String) -> String? {
         do throws(Errno) { return try System.resolved(path) } catch { return nil }
     }
@@ -59,14 +59,15 @@ package enum Places {
         } catch { return false }
     }
 
-    /// Returns the path of the running binary, even if PATH has another one.
+    /// Returns the path of the running binary, even if PATH has another one; /proc/self/exe if the binary was replaced or
+    /// removed.
     package static func ownBinary() -> String {
         let link = "/proc/self/exe"
         guard let path = resolved(link) else { return link }
         do throws(Errno) {
             try System.checkAccess(path, X_OK)
             return path
-        } catch { return link }  // replaced since it was started
+        } catch { return link }  // the binary was replaced
     }
 
     /// Returns text for messages; bytes that are not UTF-8 become U+FFFD.
@@ -83,7 +84,7 @@ package enum Places {
 }
 
 extension Substring {
-    /// The text without leading and trailing spaces.
+    /// The text without leading and trailing spaces and tabs.
     package var trimmed: Substring {
         var rest = self
         while rest.first == " " || rest.first == "\t" { rest.removeFirst() }

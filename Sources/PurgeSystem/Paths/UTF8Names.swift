@@ -7,7 +7,7 @@ public final class UTF8Names {
     public init() { locale = shim_make_utf8() }
     deinit { shim_free_utf8(locale) }
 
-    /// Whether the C library has such a locale.
+    /// Whether the C library has a locale with UTF-8.
     public static let isAvailable = UTF8Names().locale != nil
 
     /// Runs `body`, which must stay on this thread.

@@ -40,8 +40,8 @@ public final class Gate: @unchecked Sendable {
         return waiting
     }
 
-    /// Returns the generation to wait for, or nil if `isOver` returns true; for a loop that waits until something is over. If
-    /// the end is announced after this check, the wait ends at once.
+    /// Returns the generation to pass to `wait(while:)`, or nil if `isOver` returns true. It is for a loop that waits until
+    /// something is over: if the end is announced after this check, the wait ends at once.
     public func generation(unless isOver: () -> Bool) -> UInt64? {
         let seen = generation
         return isOver() ? nil : seen

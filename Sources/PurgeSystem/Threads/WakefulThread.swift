@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A thread that looks for work whenever it is woken. Once told to end, it ends as soon as it finds none.
+/// A thread that looks for work whenever it is woken. After `end` is called, the thread ends as soon as it finds no work.
 package final class WakefulThread: Sendable {
     /// The result of looking for work.
     package enum Turn {
