@@ -4,7 +4,8 @@ import PurgeModel
 
 /// The diagnosis of a whole container (docs/DIAGNOSIS.md).
 package enum ContainerDiagnosis {
-    /// Diagnoses a container, mounted or not, without changing it. `warn` gets a message for each part that cannot be read.
+    /// Diagnoses a container, mounted or not, without changing it. `warn` gets a message for each part that cannot be read, and
+    /// one for interrupted work.
     package static func report(
         of target: Target, warn: (String) -> Void
     ) throws(CommandFailure) -> DiagnosisReport {

@@ -5,8 +5,8 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// A container under diagnosis, reached through its mount or in a store that this value has locked. Nothing in it changes, and no
-/// file is opened, because opening counts as a use.
+/// A container under diagnosis, reached through its mount or in a store that this object has locked. Nothing in it changes, and
+/// no file is opened, because opening counts as a use.
 final class DiagnosedContainer {
     static let what = "cannot diagnose"
 
@@ -21,7 +21,7 @@ final class DiagnosedContainer {
     private(set) var histories: PathHistories
     /// The last use of each file by inode, on the same scale as the files' own times.
     let lastUses: [UInt64: Instant]
-    /// Messages to the user about missing information.
+    /// Messages to the user about missing information and interrupted work.
     private(set) var warnings: [String]
     /// The locked store; nil for a mount.
     private let store: Store?
@@ -123,10 +123,11 @@ final class DiagnosedContainer {
     func readHistory(of path: String) {
         do throws(StoreError) {
             try histories.read(path, from: JournalReader(storePath: storePath), most: Self.mostEvents)
-        } catch {}  // the initial read has already failed and warned
+        } catch {}  // then the initial read has failed as well, with a warning
     }
 
-    /// Returns when the file at a path was purged, if nothing has happened to its name since.
+    /// Returns the time of the last purge of the file at a path; nil if the app has changed that name since, or the journal
+    /// cannot be read.
     func lastPurge(of path: String) -> Instant? {
         guard histories[path].purges > 0 else { return nil }
         do throws(StoreError) {

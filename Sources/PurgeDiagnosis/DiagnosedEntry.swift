@@ -31,8 +31,9 @@ struct DiagnosedEntry: Sendable {
     var purgedTarget: PurgedTarget?
     /// The creation time by the device's clock; nil if it is unknown or no rule needs it.
     var arrived: Instant?
-    /// The time of the last status change, by the device's clock, if the modification time is earlier than `arrived`. Programs
-    /// that copy files set such a modification time, which does not tell when the data was written.
+    /// The time of the last status change, by the device's clock, if a write to the file was refused and its modification time
+    /// is earlier than its creation time; otherwise nil. Programs that copy files set such a modification time, which does not
+    /// show when the data was written.
     var settled: Instant?
     /// The creation time as apps see it; nil if it is unknown or no rule needs it.
     var created: Instant?
@@ -45,7 +46,7 @@ struct DiagnosedEntry: Sendable {
     var isFile: Bool { kind == .file }
     var hasSeveralNames: Bool { isFile && names > 1 }
 
-    /// The reason why the file may be purged without the app asking; nil for other kinds of entries.
+    /// The reason why the file may be purged without the app asking; nil if no purge may take it, or for another kind of entry.
     var reasonToGo: PurgeReason? { isFile ? standing.reasonToGo(hasSeveralNames: hasSeveralNames) : nil }
 
     /// True if nothing was written to the file since its last refused write. Refusals of one file make at most one event a
@@ -58,7 +59,7 @@ struct DiagnosedEntry: Sendable {
         return max(modified, settled ?? .distantPast) < last.advanced(byMilliseconds: 1)
     }
 
-    /// True if a purge has emptied the file and nothing was written to it since.
+    /// True if the last purge has emptied the file and it is still empty, unless a refused write is the reason.
     var isTombstone: Bool { isFile && size == .zero && history.wasEmptied && !lacksRefusedData }
 
     /// The entry in the form that an audit of the backup needs.

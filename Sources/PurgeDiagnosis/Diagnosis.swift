@@ -25,7 +25,7 @@ struct Diagnosis: Sendable {
 
     mutating func add(_ entry: DiagnosedEntry) {
         for finding in DiagnosisRule.findings(of: entry, in: context) { keep(finding) }
-        // For these files, the rules above say more than the audit's finding that they are empty.
+        // Where a rule above has said why a file is empty, the audit's finding that it is empty adds nothing.
         if entry.size > .zero || !entry.lacksRefusedData && !entry.isTombstone { audit.add(entry.item) }
         guard entry.isFile, !entry.hasSeveralNames || linked.insert(entry.inode).inserted else { return }
         total.bytes += entry.size
@@ -80,6 +80,6 @@ package struct DiagnosisReport: Hashable, Codable, Sendable {
 }
 
 extension DirectoryPolicy {
-    /// True if the policy has an age or a limit, and not only empty attributes.
+    /// True if the policy has an age or a size limit above zero.
     var isLimited: Bool { (purgeAfter?.seconds ?? 0) > 0 || (sizeLimit ?? .zero) > .zero }
 }

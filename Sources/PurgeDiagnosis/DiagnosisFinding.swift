@@ -44,7 +44,7 @@ package struct DiagnosisFinding: Hashable, Codable, Sendable {
         self.advice = advice ?? rule.advice
     }
 
-    /// Converts a finding of a backup audit, with advice that fits the kind of content.
+    /// Converts a finding of a backup audit. For a large file, adapts the severity and the advice to the kind of content.
     init(_ finding: BackupFinding) {
         let rule = DiagnosisRule(finding.rule)
         self.init(rule, path: finding.path, bytes: finding.bytes, files: finding.files)
@@ -61,7 +61,7 @@ package struct DiagnosisFinding: Hashable, Codable, Sendable {
 }
 
 extension DiagnosisFinding: Comparable {
-    /// Compares by severity, then by bytes with the most first, then by path.
+    /// Compares by severity, then by rule, then by bytes with the most first, then by path.
     package static func < (a: DiagnosisFinding, b: DiagnosisFinding) -> Bool {
         if a.severity != b.severity { return a.severity < b.severity }
         if a.rule != b.rule { return a.rule.rank < b.rule.rank }

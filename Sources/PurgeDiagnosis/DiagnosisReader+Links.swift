@@ -13,7 +13,8 @@ extension DiagnosisReader {
         return DiagnosedEntry.PurgedTarget(path: text, time: time)
     }
 
-    /// Returns the path relative to the container; nil for the container itself and for anything outside of it.
+    /// Returns a link's target as a path relative to the container; nil for the container itself, for anything outside of it,
+    /// and for a link that cannot be read.
     func target(of name: RawText, in folder: Folder) -> [UInt8]? {
         let text: [UInt8]
         do throws(Errno) {
@@ -39,7 +40,7 @@ extension DiagnosisReader {
         path.starts(with: root) && path.dropFirst(root.count).first == slash
     }
 
-    /// Returns true if nothing exists at the path. An entry that cannot be examined may exist.
+    /// Returns true if nothing exists at the path, and false if that cannot be determined.
     private func isMissing(_ path: [UInt8]) -> Bool {
         let names = path.split(separator: Self.slash).map { $0.map(CChar.init(bitPattern:)) + [0] }
         do throws(Errno) {

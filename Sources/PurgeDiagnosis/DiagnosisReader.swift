@@ -41,7 +41,8 @@ struct DiagnosisReader {
         } catch { throw container.failure("", error) }
     }
 
-    /// Returns the entry at a path and its parent folder. Throws ENOENT if a component is missing.
+    /// Returns the entry at a path and its parent folder; for an empty path, the container itself as both. Throws if a
+    /// component is missing.
     func find(_ inner: [UInt8]) throws(CommandFailure) -> (folder: Folder, found: Found) {
         var (folder, found) = try root()
         for name in inner.split(separator: Self.slash) {
@@ -110,7 +111,7 @@ struct DiagnosisReader {
 
 // Attributes and times.
 extension DiagnosisReader {
-    /// Reads a file's last use, and its creation time if a rule needs that.
+    /// Reads a file's last use and, if a rule needs them, its creation time and its last status change.
     private func readLife(
         of name: RawText, in folder: Folder, _ status: FileStatus, _ entry: inout DiagnosedEntry
     ) throws(Errno) {
@@ -135,7 +136,7 @@ extension DiagnosisReader {
         return Instant(seconds: time.seconds, nanoseconds: time.nanoseconds)
     }
 
-    /// Returns no flags if the caller may not read them.
+    /// Reads the flags of an entry. Returns none if they may not be read or the file system does not support attributes.
     private func flags(of folder: Int32, _ name: RawText?) throws(Errno) -> EntryFlags {
         var flags = EntryFlags()
         do throws(Errno) {

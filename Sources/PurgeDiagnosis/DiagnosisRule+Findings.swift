@@ -2,7 +2,7 @@ import PurgeModel
 
 // The findings of the rules for a single entry. Other findings come from the audit of the backup and from sums.
 extension DiagnosisRule {
-    /// The size beyond which Library/Caches needs a limit.
+    /// The total size of files without a limit in Library/Caches beyond which they need one.
     static let largestCaches = ByteCount(100_000_000)
 
     static func findings(of entry: DiagnosedEntry, in context: Diagnosis.Context) -> [DiagnosisFinding] {

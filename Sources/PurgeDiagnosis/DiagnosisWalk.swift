@@ -4,7 +4,8 @@ import PurgeModel
 import PurgeSystem
 
 /// Visits everything below a folder of a container: each folder before its content, and entries in byte order of their names.
-/// Entries that disappear meanwhile or may not be read are skipped.
+/// Entries that disappear meanwhile, may not be examined or are on another file system are skipped. A folder that may not be
+/// opened is visited, but its content is skipped with a warning.
 struct DiagnosisWalk {
     let reader: DiagnosisReader
     private var container: DiagnosedContainer { reader.container }
@@ -15,7 +16,7 @@ struct DiagnosisWalk {
         let folder: DiagnosisReader.Folder
         /// The names still to visit, in reverse order.
         var names: [RawText]
-        /// Normalized names that several entries share because they differ only in case or Unicode form.
+        /// The normalized names that several entries share. The names of these entries differ only in case or Unicode form.
         let equal: Set<String>
     }
 
@@ -87,7 +88,7 @@ struct DiagnosisWalk {
         return equal
     }
 
-    /// Normalizes the case. The Unicode form needs no work: strings that differ only in it are equal.
+    /// Normalizes the case of a name. The Unicode form may stay, because Swift finds strings equal that differ only in that.
     private static func form(_ name: RawText) -> String {
         String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self).lowercased()
     }

@@ -45,7 +45,7 @@ struct EntryStanding: Hashable, Sendable {
     let excludedBy: String?
     /// The policy of the nearest folder above that has one.
     let policy: Inherited<DirectoryPolicy>?
-    /// The nearest folder above whose files are purged as one.
+    /// The nearest folder above that sets purgeGroup, if it turns grouping on: the files below it are purged as one.
     let group: String?
     let leavesTombstones: Bool
 

@@ -4,7 +4,7 @@ import PurgeContainers
 import PurgeModel
 import PurgeSystem
 
-/// A path in a container that does not exist.
+/// A nonexistent path in a container.
 struct MissingPath {
     private let target: Target
     /// The last component of the path.
@@ -13,7 +13,7 @@ struct MissingPath {
     private static let slash = UInt8(ascii: "/")
     private static let most = 3
 
-    /// Returns nil if the path exists or is not in a container.
+    /// Returns nil if the path exists, cannot be examined, or is not in a container.
     init?(_ raw: RawText) {
         do throws(Errno) {
             _ = try System.status(at: AT_FDCWD, raw)
@@ -41,8 +41,8 @@ struct MissingPath {
         } catch { return nil }
     }
 
-    /// Returns advice that lists files of the same name elsewhere in the container: the app may ask for the wrong folder, or
-    /// spell the name in another case.
+    /// Returns advice that lists up to three entries of the same name elsewhere in the container: the app may look in the wrong
+    /// folder, or spell the name in another case.
     func advice() throws(CommandFailure) -> String {
         let container = try DiagnosedContainer(target, past: .nothing)
         let form = name.lowercased()

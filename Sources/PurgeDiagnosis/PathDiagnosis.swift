@@ -64,7 +64,7 @@ struct PathDiagnosis: Encodable {
         var pressure: PressureLevel
         var available: ByteCount
         var total: ByteCount
-        /// The free space below which the level is low and the background purge begins.
+        /// The free space below which the pressure level is low and the background purge begins.
         var lowBelow: ByteCount
     }
 
@@ -75,7 +75,7 @@ struct PathDiagnosis: Encodable {
     var backup: Backup
     var purging: Purging
     var state: State
-    /// The sum of the parent folder, or of the folder itself if the path is one.
+    /// The sum of the parent folder, or of the folder itself if the path names a folder.
     var folder: FolderSum
     var device: Device
     var history: History
@@ -110,7 +110,8 @@ extension PathDiagnosis {
             history: History(entry.history), findings: outcome.report.findings, rules: outcome.report.rules)
     }
 
-    /// Returns the findings of a file alone, or of a folder with everything in it.
+    /// Returns the findings of an entry and, for a folder, of everything in it. `sum` covers that folder, or the parent folder
+    /// of another entry.
     private static func outcome(
         _ found: DiagnosisReader.Found, _ parent: DiagnosisReader.Folder, in container: DiagnosedContainer
     ) throws(CommandFailure) -> (report: DiagnosisReport, sum: FolderSum) {

@@ -8,7 +8,7 @@ struct PathHistory: Hashable, Sendable {
     private(set) var lastPurge: Instant?
     private(set) var lastRefusal: Instant?
     private(set) var lastDenial: Instant?
-    /// The state of the device at the last denial; nil if the journal does not tell.
+    /// The state of the device at the last denial; nil if the journal does not have it.
     private(set) var deniedState: LockState?
     /// True if the last purge left a tombstone.
     private(set) var wasEmptied = false
