@@ -46,9 +46,9 @@ struct CleaningCall: Hashable {
 /// How a hook ended.
 enum HookEnd: Hashable {
     case ended(ProcessEnd)
-    /// The hook was killed for exceeding its limit, with all processes that it had started.
+    /// The hook was killed for exceeding its limit, with all processes in its group.
     case timedOut
-    /// A signal that ends this process has also ended the hook and all its processes.
+    /// A signal to end this process has arrived, and the hook was ended with all processes in its group.
     case interrupted(signal: Int32)
 }
 
@@ -56,7 +56,8 @@ extension CleaningHooks {
     /// The time, in nanoseconds, for a hook to react to SIGTERM.
     private static let grace: Int64 = 1_000_000_000
 
-    /// Returns the environment of `purgefs run`, extended by the class and selector. `container` is the directory of the files.
+    /// Returns the environment of `purgefs run`, extended by the class and selector. `container` is the directory of the
+    /// container's files.
     static func environment(_ call: CleaningCall, container: String) -> [RawText] {
         let own = [("PURGEFS_CLEAN_CLASS", call.type), ("PURGEFS_CLEAN_SELECTOR", call.selector)]
         return RunEnvironment.make(mountpoint: container) + own.map { Array("\($0)=\($1)".utf8CString) }
@@ -79,7 +80,7 @@ extension CleaningHooks {
         return signal.map { .interrupted(signal: $0) } ?? .timedOut
     }
 
-    /// Terminates a process group, and kills it after a grace period.
+    /// Sends SIGTERM to a process group, and SIGKILL once its leader has ended or a grace period is over.
     private static func endGroup(of pid: pid_t) throws(Errno) {
         send(SIGTERM, pid)
         let end = System.uptime() + grace

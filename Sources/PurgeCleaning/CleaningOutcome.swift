@@ -3,14 +3,14 @@ import PurgeCommandLine
 import PurgeModel
 import PurgeSystem
 
-/// The result of a task, or of one invocation of it.
+/// The result of a task with a path, or of one call of a task with selectors.
 struct CleaningOutcome {
     enum Work: Hashable {
         case path(String)
         case call(CleaningCall)
     }
 
-    /// The reason of a failure, for a message.
+    /// The reason for a failure, as messages show it.
     struct Failure: Error, Hashable {
         var reason: String
         var advice = ""
@@ -21,7 +21,7 @@ struct CleaningOutcome {
     let work: Work
     var files = 0
     var bytes = ByteCount.zero
-    /// True if nothing exists at the task's path.
+    /// True if nothing exists at the task's path or, in a dry run, if earlier tasks would have removed it.
     var isMissing = false
     var failure: Failure?
 
@@ -68,7 +68,7 @@ extension CleaningOutcome.Failure {
             advice: "Add --hook '\(VisibleText.of(call.name))=COMMAND', or remove it from the list.")
     }
 
-    /// Creates the failure of a path on which `name` is a symbolic link.
+    /// Creates the failure of a path that leads through a symbolic link, whose own path is `name`.
     static func link(_ name: String) -> Self {
         Self(
             reason: "it leads through a symbolic link, \(name)",

@@ -254,7 +254,7 @@ extension CleaningRun {
             if case .missing = start { outcome.isMissing = true }
             let faults = try cleaning.walk(start) { step in
                 let path = cleaning.path(of: step, from: start)
-                // An earlier task would have removed this entry by then.
+                // An entry that an earlier task would have removed is not listed again.
                 if self.planned.insert(path).inserted { found.append((PathCleaning.plainText(path), step.entry)) }
                 return self.goesOn
             }

@@ -9,7 +9,7 @@ enum CleaningTask: Hashable, Sendable {
     case call(type: String, selectors: [String])
 }
 
-/// The reason why a task's path or pattern is refused: it might lead out of the container, or has no meaning.
+/// The reason why a task's path or pattern is refused.
 enum CleaningRefusal: Error, Hashable, Sendable {
     case empty
     case absolute
@@ -27,8 +27,8 @@ enum CleaningRefusal: Error, Hashable, Sendable {
 struct CleaningPath: Hashable, Sendable {
     let names: [[UInt8]]
 
-    /// Parses a path, and ignores trailing and repeated slashes and `.`. `reserved` is the name at the container's root that does
-    /// not belong to the app.
+    /// Parses a path, and ignores trailing and repeated slashes and `.` components. `reserved` is the name at the container's
+    /// root that does not belong to the app.
     init(_ text: String, reserved: String) throws(CleaningRefusal) {
         names = try Self.names(text)
         if let first = names.first, first.elementsEqual(reserved.utf8) { throw .reserved }
@@ -51,7 +51,7 @@ struct CleaningPath: Hashable, Sendable {
 }
 
 /// A pattern for names below the path of a task. `*` matches any bytes within a name, including none; nothing else is special.
-/// Each part of a pattern with slashes matches the names one level further down.
+/// In a pattern with slashes, each part matches names one level below those that the previous part matches.
 struct EntryPattern: Hashable, Sendable {
     fileprivate let parts: [[UInt8]]
 
@@ -89,7 +89,7 @@ struct EntryPattern: Hashable, Sendable {
     }
 }
 
-/// The entries below a folder that a task removes.
+/// Decides which entries below a folder a task removes.
 struct EntrySelection: Hashable, Sendable {
     /// The remaining parts of each pattern.
     private let patterns: [ArraySlice<[UInt8]>]

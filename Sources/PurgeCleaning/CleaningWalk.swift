@@ -105,7 +105,7 @@ struct CleaningWalk {
             let entries = try folder.entries()
             levels.append(Level(folder: folder, entry: entry, entries: entries, selection: selection))
         } catch .noEntry {
-            // Another process has removed it.
+            // Another process has removed the folder.
         } catch let error where error == .notDirectory || error == Errno(ELOOP) {
             again(entry, level, error)
         } catch { note(error, entry) }
@@ -120,7 +120,7 @@ struct CleaningWalk {
         } catch .noEntry {} catch { note(error, old) }
     }
 
-    /// Visits an entry and returns false if the walk is over. `isFaulty` is true if anything in this folder has failed.
+    /// Visits an entry and returns false if the walk is over. `isFaulty` is true for a folder in which anything has failed.
     private mutating func take(
         _ entry: CleanableEntry, in folder: any CleanableFolder, isFaulty: Bool = false
     ) -> Bool {
@@ -141,7 +141,7 @@ struct CleaningWalk {
         noteFault()
     }
 
-    /// Marks the innermost folder.
+    /// Marks the innermost folder as one in which something has failed.
     private mutating func noteFault() { if let last = levels.indices.last { levels[last].hasFault = true } }
 
     private func stays(_ folder: CleanableEntry) -> Bool {

@@ -83,7 +83,7 @@ struct PathCleaning {
 
     private static func raw(_ name: [UInt8]) -> RawText { name.map { CChar(bitPattern: $0) } + [0] }
 
-    /// Returns the path of a step in the container.
+    /// Returns the path of a step's entry, from the container.
     func path(of step: CleaningWalk.Step, from start: Start) -> [RawText] {
         place(of: start).map(Self.raw) + step.path
     }

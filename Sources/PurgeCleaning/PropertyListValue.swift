@@ -62,7 +62,7 @@ indirect enum PropertyListValue: Decodable {
         return .other(kinds.first { unlessMismatch($0.1) != nil }?.0 ?? "something else")
     }
 
-    /// Returns nil if the value has another type.
+    /// Returns nil if `body` throws, as it does for a value of another type.
     private static func unlessMismatch<Value>(_ body: () throws -> Value) -> Value? {
         do { return try body() } catch { return nil }
     }
