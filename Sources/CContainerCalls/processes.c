@@ -81,7 +81,8 @@ static int become(void *data) {
     return 0;
 }
 
-/// Returns -1 if the kernel lacks a call, or /proc does not show this process.
+/// Returns 0, or the error number of execvpe(3), or -1 if the process could not be set up, for example because the kernel lacks
+/// a call or /proc does not show this process.
 static int spawn_apart(char *const *words, char *const *environment, const int *files, int *process) {
     const size_t size = 1 << 18;
     char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);

@@ -25,11 +25,12 @@ int container_pipe(int *ends);
 /// Calls write(2) on a pipe, without SIGPIPE if it has no reader. Returns the number of bytes written, or -1 with errno.
 long container_write(int file, const void *bytes, size_t size);
 
-/// Creates an anonymous file in memory that no other program inherits. Returns -1 with errno on failure.
+/// Creates an anonymous file in memory that no other program inherits. Returns its descriptor, or -1 with errno.
 int container_anonymous_file(void);
 
-/// Starts a program, looked up in PATH, in its own session, with the signal actions that a shell would give it. Its only
-/// descriptors are these three, in ascending order, as 0, 1 and 2. Returns 0, or an error number.
+/// Starts a program, looked up in PATH, in its own session, with default signal actions and no blocked signals, and stores its
+/// pid in `*process`. The three descriptors in `files`, which are in ascending order, become 0, 1 and 2, the only descriptors
+/// of the program. Returns 0, or an error number.
 int container_spawn(
     char *_Nullable const *_Nonnull words, char *_Nullable const *_Nonnull environment, const int *files, int *process);
 
