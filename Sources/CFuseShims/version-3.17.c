@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-// Set while a refusal is not an error, because libfuse would log each as one. Each thread has its own.
+// Set on a thread during a call that the kernel may refuse, because libfuse would log each refusal as an error.
 static _Thread_local int may_be_refused;
 
 static void write_log(enum fuse_log_level level, const char *format, va_list arguments) {

@@ -11,8 +11,8 @@
 // Creates the session, of which a process has at most one.
 struct fuse_session *shim_session_new(
     int argc, char **argv, const struct fuse_lowlevel_ops *ops, size_t size, void *userdata);
-// Takes over reading, after fuse_session_mount. stack_depth is the depth of the mount over the store's file system
-// (docs/INTERNALS.md, Passthrough).
+// Takes over the session's reading and writing, after fuse_session_mount. stack_depth is the depth of the mount over the
+// store's file system (docs/INTERNALS.md, Passthrough).
 int shim_take_over_io(struct fuse_session *session, unsigned stack_depth);
 // Asks the kernel, during INIT, for exactly the features that it offers and we use.
 void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists);
@@ -20,8 +20,8 @@ void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists
 // Makes libfuse decode a request and call its callback.
 void shim_process(struct fuse_session *session, void *buffer, size_t size);
 
-// The request that this thread serves, or has served last: its bytes, except for the opcode, which libfuse may not know. NULL
-// on a thread that serves none.
+// The request that this thread serves, or has served last. In `bytes`, an opcode that libfuse may not know is replaced;
+// `opcode` is the kernel's. `bytes` is NULL on a thread that has served no request.
 struct shim_request {
     const void *bytes;
     uint32_t opcode;
@@ -41,7 +41,7 @@ struct shim_features shim_features(void);
 int shim_backing_open(fuse_req_t request, int fd);
 int shim_backing_close(fuse_req_t request, int id);
 
-// Answers OPEN with any flags and a backing id; 0 means none.
+// Answers OPEN with SHIM_FOPEN_* flags and a backing id, or 0 for none.
 int shim_reply_open(fuse_req_t request, uint64_t handle, uint32_t flags, int32_t backing_id);
 // Answers FUSE_STATX. `birth` is in nanoseconds since 1970, or INT64_MIN if the store keeps none.
 int shim_reply_statx(fuse_req_t request, const struct stat *status, int64_t birth, double timeout);

@@ -18,12 +18,12 @@ ssize_t channel_send(struct iovec *iov, int count);
 // Sends an answer with data from a pipe, like splice(2). `unique` belongs to the request.
 ssize_t channel_splice(int pipe, off_t *offset, size_t size, unsigned flags, uint64_t unique);
 
-// Makes channel_receive return -ENODEV from now on, which cuts off all users of the mount. Any thread may call these, at any
-// time.
+// Makes channel_receive return -ENODEV from now on, so no further request is served. Any thread may call this and the next two
+// functions, at any time.
 void channel_stop(void);
 // Stops because of a permanent error of the connection.
 void channel_fail(int error);
-// Returns that error, or 0 if there was none.
+// Returns the error given to channel_fail, or 0 if there was none.
 int channel_failure(void);
 // Fails the requests that were not served, including our own notifier's. Called after channel_stop, when no worker is left.
 void channel_cut_off(void);

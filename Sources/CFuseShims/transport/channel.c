@@ -30,7 +30,7 @@ int channel_open(int fd) {
 void channel_stop(void) {
     uint64_t one = 1;
     is_stopped = 1;
-    if (write(stop_event, &one, sizeof one) < 0) return;  // it is readable already
+    if (write(stop_event, &one, sizeof one) < 0) return;  // the event is readable already
 }
 
 void channel_fail(int error) {
@@ -39,8 +39,9 @@ void channel_fail(int error) {
 }
 int channel_failure(void) { return failure; }
 
-// Closing the last descriptor of /dev/fuse makes all calls that wait for it fail. Its number gets a descriptor that polls as
-// POLLERR, which tells fuse_session_unmount that the mount is no longer its own: another mount may be at the path by now.
+// Closing the last descriptor of /dev/fuse makes all calls that wait for it fail. Its number then stands for a pipe that polls
+// as POLLERR. From this, fuse_session_unmount concludes that its mount is gone, and leaves another mount alone that may be at
+// the path now.
 void channel_cut_off(void) {
     int ends[2];
     if (!is_stopped || pipe2(ends, O_CLOEXEC) < 0) return;
@@ -53,7 +54,7 @@ void channel_cut_off(void) {
 // once. So the reader polls for a moment before it sleeps, and yields the CPU meanwhile. If that has not paid off recently,
 // it does so only from time to time.
 enum { LOOK_NANOSECONDS = 40000, GIVEN_AWAY_NANOSECONDS = 20000, CREDIT_MAX = 16, PROBE_EVERY = 64 };
-// Only the thread that reads uses these. They pass to the next reader with the lead.
+// Only the thread that is the reader uses these variables.
 static int credit = CREDIT_MAX;
 static unsigned skipped;
 
@@ -81,7 +82,7 @@ ssize_t channel_receive(void *buffer, size_t size) {
                 int64_t before = now;
                 now = monotonic();
                 if (now - before > GIVEN_AWAY_NANOSECONDS) {
-                    // Others need this CPU. A sleeping reader is woken sooner than one that waits in their queue.
+                    // Other threads need this CPU. A sleeping reader gets it back sooner than one that waits in the run queue.
                     credit = 0;
                     break;
                 }
