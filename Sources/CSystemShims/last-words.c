@@ -19,7 +19,7 @@
 
 enum { STACK = 64 << 10, FRAMES = 64 };
 static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
-// The file that gets the message in addition to standard error; it is created only then. Both are set before the handler is
+// The path and the owner of the file that gets the message in addition to standard error. Both are set before the handler is
 // installed.
 static char place[4096];
 static uid_t owner;

@@ -191,7 +191,7 @@ static void show_command_line(const char *text, size_t length) {
     memcpy(arguments[0], text, length + 1);
     if (arguments[0] + length < last) *last = ' ';
     argument_count = 0;
-    // The name of the program as after execve(2), not of a link to it.
+    // Names the thread after the program's file, and not after a link to the file.
     char path[PATH_MAX + 1] = "";
     if (readlink("/proc/self/exe", path, PATH_MAX) > 0) prctl(PR_SET_NAME, strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
 }

@@ -44,7 +44,7 @@ int shim_open_in_mount(int dir, const char *path, int flags) {
     struct open_how how = {
         .flags = (uint64_t)flags, .resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS};
     int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
-    // Linux before 5.6 and some sandboxes lack the call.
+    // Linux before 5.6 and some sandboxes lack the call. openat makes none of these checks.
     if (fd < 0 && (errno == ENOSYS || errno == EPERM)) return shim_openat(dir, path, flags, 0);
     return fd < 0 ? -errno : fd;
 }
@@ -115,7 +115,7 @@ int shim_fchmod(int fd, mode_t mode) {
 int shim_fchmodat(int dir, const char *name, mode_t mode) {
     return ANSWER(fchmodat(dir, name, mode, AT_SYMLINK_NOFOLLOW));
 }
-// Not fchown, which rejects descriptors opened with O_PATH.
+// fchown rejects descriptors opened with O_PATH, and fchownat does not.
 int shim_fchown(int fd, uid_t owner, gid_t group) {
     return ANSWER(fchownat(fd, "", owner, group, AT_EMPTY_PATH));
 }
@@ -135,8 +135,8 @@ int shim_utimensat(int dir, const char *name, const struct timespec times[2]) {
 ssize_t shim_getdents(int fd, void *b, size_t n) { return ANSWER(syscall(SYS_getdents64, fd, b, n)); }
 
 // Since Linux 6.13, one call gets an attribute of a name in a directory. Older kernels need the path /proc/self/fd/N/NAME,
-// which can be removed when no such kernel is in use. Without a name, the attribute is that of the open file itself. If the
-// file was opened with O_PATH, the call goes through its path in /proc.
+// which can be removed when no such kernel is in use. Without a name, the calls access the open file itself. If the file was
+// opened with O_PATH, the call goes through its path in /proc.
 enum { SETXATTRAT = 463, GETXATTRAT, LISTXATTRAT, REMOVEXATTRAT };
 struct xattr_arguments { uint64_t value; uint32_t size, flags; };
 static int has_no_xattrat;  // found out once; in a race, twice
@@ -232,8 +232,8 @@ int shim_keep_capabilities(void) {
     if (bits < 0) return -errno;
     return ANSWER(prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP));
 }
-// Creates the directory with root's rights, but as another user, who owns it from the beginning. Without CAP_SETPCAP,
-// root's rights are lost during the call. Without CAP_SETUID, the kernel silently keeps the identity.
+// Creates the directory with root's rights, but as another user, who owns it from the beginning. Without CAP_SETPCAP, root's
+// rights are lost during the call. Without CAP_SETUID, the kernel silently keeps the identity, and this returns -EPERM.
 int shim_mkdirat_as(int dir, const char *name, mode_t mode, uid_t owner, gid_t group) {
     int bits = prctl(PR_GET_SECUREBITS);
     int keeps = bits >= 0 && prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP) == 0;

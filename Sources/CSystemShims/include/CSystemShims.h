@@ -38,11 +38,11 @@ ssize_t shim_copy_file_range(int from, int64_t from_offset, int to, int64_t to_o
 
 int shim_fstat(int fd, struct stat *out);
 int shim_fstatat(int dir, const char *name, struct stat *out);
-// Returns nanoseconds since the epoch; -ENODATA if the file system keeps no birth time.
+// Returns nanoseconds since the epoch, or 0 for an earlier time; -ENODATA if the file system keeps no birth time.
 int64_t shim_birth_time(int dir, const char *name, int flags);
 // Returns 1 if something is mounted there, or if this kernel cannot tell.
 int shim_is_mount_root(const char *path);
-// Returns the device of the mount that holds the file, without asking a FUSE daemon.
+// Returns the device of the mount that holds the file, without asking its file system for attributes.
 int64_t shim_device(int dir, const char *path);
 int64_t shim_known_inode(const char *path);
 int shim_fstatvfs(int fd, struct statvfs *out);
@@ -83,8 +83,8 @@ int shim_pidfd_open(int pid);
 int shim_gettid(void);
 void shim_set_thread_name(const char *name);
 
-// Let this thread act as a caller. After keep_capabilities, a change of identity leaves the thread's capabilities alone, so
-// that it keeps the daemon's access.
+// These functions let this thread act as a caller. After keep_capabilities, a change of identity leaves the thread's
+// capabilities alone, so that the thread keeps the daemon's access.
 int shim_keep_capabilities(void);
 void shim_set_fs_identity(uid_t owner, gid_t group);
 int shim_private_umask(void);

@@ -50,17 +50,17 @@ int shim_default_signal(int signal);
 int shim_ignore_signal(int signal);
 // Returns the signals of the set that this process was not started to ignore.
 shim_signals shim_without_ignored(shim_signals set);
-// Waits for a signal of the set; returns 0 if none arrives in time (-1 waits forever). `by_kernel` tells whether the kernel
-// sent it, as for a terminal, rather than a process.
+// Waits for a signal of the set; returns 0 if none arrives in time (-1 waits forever). Stores in `*by_kernel` whether the
+// kernel sent the signal, for example for a terminal, rather than a process.
 int shim_wait_signal(shim_signals set, int milliseconds, int *by_kernel);
 // Returns a signal of the set that is blocked and pending, or 0 if there is none.
 int shim_pending_signal(shim_signals set);
 // Waits until `fd` is readable (bit 0) or a signal of the set, which must be blocked, is pending (bit 1). Returns 0 on
 // time-out.
 int shim_poll_in_or_signal(int fd, shim_signals set, int milliseconds);
-// Makes each signal of the set, unless it is ignored, end the child (SIGTERM, after 10 s SIGKILL) and wait for it. It then
-// unmounts a dead mount that the child left at `mountpoint`, writes `message` to standard error, and ends this process with
-// 128+N. The call unblocks the signals.
+// Installs a handler for each signal of the set that is not ignored. The handler ends the child (SIGTERM, after 10 s SIGKILL),
+// waits for it, unmounts a dead mount that the child left at `mountpoint`, writes `message` to standard error, and ends this
+// process with 128+N. This call unblocks the signals.
 int shim_end_with_child(shim_signals set, int child, const char *mountpoint, const char *message);
 
 // Create and free a locale in which names are UTF-8. The result is NULL if the C library has none. shim_use_utf8 sets this
