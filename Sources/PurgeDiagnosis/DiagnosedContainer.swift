@@ -123,7 +123,7 @@ final class DiagnosedContainer {
     func readHistory(of path: String) {
         do throws(StoreError) {
             try histories.read(path, from: JournalReader(storePath: storePath), most: Self.mostEvents)
-        } catch {}  // then the initial read has failed as well, with a warning
+        } catch {}  // the initial read has usually failed as well, with a warning
     }
 
     /// Returns the time of the last purge of the file at a path; nil if the app has changed that name since, or the journal

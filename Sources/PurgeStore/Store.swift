@@ -59,9 +59,9 @@ public final class Store: Sendable {
     /// opening fails, removes everything that it has created.
     ///
     /// `start` is the directory that names the start to which this opening belongs. A store in that directory is removed
-    /// together with the directory. A store with the start's mark is not checked again, because that start has checked it and
-    /// no other process has changed it since. `expected` is the directory that must be found, or `.new` if there was none: the
-    /// owner of the folder above may have exchanged the directory.
+    /// together with the directory. A store with the start's mark is not checked again, because that start has checked the
+    /// store and no other process has changed it since. `expected` is the directory that must be found, or `.new` if there was
+    /// none: the owner of the folder above may have exchanged the directory.
     public static func open(
         _ path: String, creating: Bool, start: String? = nil, expected: ExpectedStore? = nil
     ) throws(StoreError) -> Store {

@@ -21,7 +21,7 @@ extension FileDescriptor {
 
     public func writeOnce(_ bytes: [UInt8]) throws(Errno) -> Int { try System.write(raw, bytes) }
 
-    /// Returns the names of a directory's entries from the current position on, without `.` and `..`.
+    /// Returns the names of a directory's entries after the current position, without `.` and `..`.
     public func names() throws(Errno) -> [RawText] { try names { _ in true } }
 
     public func names(where isWanted: (CName) -> Bool) throws(Errno) -> [RawText] {

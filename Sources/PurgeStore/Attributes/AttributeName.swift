@@ -17,7 +17,7 @@ public enum AttributeName {
     private static let oldAppleExclusion: StaticString = "com.apple.MobileBackup"
     private static let ownPrefix = StorageAttribute.prefix
     /// The prefix that a name gets in the store if it has none of the kernel's four prefixes. File systems accept only names
-    /// with one.
+    /// that begin with one of those.
     private static let rawPrefix: StaticString = "user.purgefs.raw."
     private static let ownTrustedPrefix: StaticString = "trusted.purgefs."
     private static let kernelPrefixes: [StaticString] = ["user.", "trusted.", "security.", "system."]

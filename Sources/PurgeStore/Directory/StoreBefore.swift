@@ -17,8 +17,8 @@ public struct StoreBefore: Sendable {
     /// Whether device.json existed. It has the default protection class with which the files in the store were created.
     public var hasSettings: Bool { names.contains(DeviceFile.name) }
 
-    /// Records the state. With `isPrepared`, the store's start has already created the folders of the layout, so none is looked
-    /// for.
+    /// Records the state. With `isPrepared`, the store's start has already created the folders of the layout, so none counts as
+    /// missing.
     init(_ place: StoreDirectory, isPrepared: Bool = false) throws(StoreError) {
         path = place.absolutePath
         isMade = place.isMade

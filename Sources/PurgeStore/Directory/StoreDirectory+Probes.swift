@@ -62,7 +62,7 @@ extension StoreDirectory {
             do throws(Errno) {
                 try probe(container)
             } catch .accessDenied {
-                try probe(descriptor)  // the app has made the container unwritable, which it may
+                try probe(descriptor)  // the app has made the container unwritable
             }
         } catch .notSupported {
             throw StoreError(

@@ -1,8 +1,7 @@
 import PurgeModel
 import PurgeSystem
 
-/// Damage for which no action is left: a journal that was damaged, removed or replaced is continued by another one, or a stray
-/// log beside the journal was renamed.
+/// The loss of a file beside the journal, or of a journal that was damaged or removed, and that a new one continues.
 public struct JournalDamage: Sendable {
     /// The message for the user.
     public let message: StoreError
@@ -28,7 +27,7 @@ public struct JournalDamage: Sendable {
         losesEvents = false
     }
 
-    /// The journal's file was removed or replaced.
+    /// The journal's file was renamed or removed.
     init(ofLostIn place: StoreDirectory) {
         message = StoreError(
             "the journal was removed or replaced while it was in use", path: place.pathOf(JournalSchema.fileName),
