@@ -76,7 +76,7 @@ struct AnnouncementDebtTests {
         #expect(log.outcomes.withLock { $0 } == [.success(7)] && log.kernel.announcements == 0)
     }
 
-    /// A dropped outcome still announces the purge, and reports a fault.
+    /// An unpaid answer that is dropped still announces its purge, and reports the fault.
     @Test func aDebtThatIsNotPaidIsNoticed() throws {
         let log = Log(isHeld: false)
         try withPurge(log, perform: { $0 }) { live, unpaid in

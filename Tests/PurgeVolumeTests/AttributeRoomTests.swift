@@ -21,8 +21,8 @@ struct AttributeRoomTests {
         }
     }
 
-    /// Every file system has free space here. Only on ext4, and on overlayfs, which may lie on it, does free space tell why an
-    /// attribute finds no room.
+    /// Every file system here has free space. On ext4, and on overlayfs, which may lie on ext4, ENOSPC then means that the file
+    /// has no room for the attribute. On the others it counts as a full disk.
     @Test(arguments: [
         (Backing.ext4, E2BIG), (.overlayfs, E2BIG), (.btrfs, EIO), (.xfs, EIO), (.tmpfs, EIO),
     ]) func theBackingSaysThatItIsFull(backing: Backing, answer: Int32) throws {

@@ -18,7 +18,7 @@ struct BehaviourStormTests {
             var storm = Storm(live: live, random: SeededGenerator(seed: seed))
             for number in 0..<max(240, Scale.of(240)) {
                 do throws(Errno) { try storm.step() } catch {
-                    // The entry does not exist, or the data does not fit.
+                    // The operation makes no sense for the entries that are there, or there is too little room.
                     let expected: [Errno] = [
                         .noEntry, .noData, .noSpace, .exists, .notEmpty, .tryAgain, .invalid, .isDirectory,
                         .notDirectory,
@@ -43,7 +43,7 @@ struct BehaviourStormTests {
         #expect(live.volume.read { $0.untoldPurges.underWay.count } == 0)
     }
 
-    /// Returns the victims, each with the directory of its unit and whether it is emptied.
+    /// Returns the victims, each with the directory of its unit and whether a purge leaves a tombstone of it.
     private func victims(_ volume: Volume) -> [String] {
         volume.read { state in
             state.tree.victims.flatMap { group in

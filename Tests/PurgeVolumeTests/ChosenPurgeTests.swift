@@ -39,8 +39,8 @@ struct ChosenPurgeTests {
         return path + " " + (line.reason ?? "?")
     }
 
-    /// Writes a request, and returns the outcome for each file. With `isShort` the write must fail with EAGAIN, because it freed
-    /// less than asked for, or a file was refused.
+    /// Writes a request, and returns the outcome for each file. With `isShort` the write must fail with EAGAIN, because the
+    /// purge freed less than asked for, or refused a file.
     private func ask(
         _ live: LiveVolume, _ text: String, _ file: ControlFile = .storageReclaim, isShort: Bool = false
     ) throws -> [String] {
@@ -204,7 +204,8 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// The store refuses to truncate a file that should become a tombstone.
+    /// A file that the store refuses to truncate stays charged, and the answer names it as failed. The next command that names
+    /// it tries again.
     @Test(.needsImmutableFiles) func whatTheStoreDoesNotEmpty() throws {
         try withVolume { live in
             try live.makeDirectory("Library/Caches/d")
@@ -254,7 +255,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// Folders stay, so such a pattern purges nothing, but it is no error.
+    /// Folders stay, so a pattern that matches only folders purges nothing, but is no error.
     @Test func aPatternThatMatchesOnlyFoldersWithoutFiles() throws {
         try withVolume { live in
             for path in ["tmp/d", "tmp/d/e"] { try live.makeDirectory(path) }
@@ -266,7 +267,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// The kernel would pass a longer request on in pieces.
+    /// A request that the kernel would pass on in pieces is refused, and so is a request with an empty path.
     @Test func aRequestThatIsTooLong() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 1)
@@ -294,7 +295,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// Named files go in their order, over as many requests as their paths need.
+    /// Files go in the order in which they are named, over as many requests as their paths need.
     @Test func thousandsOfPaths() throws {
         func large(_ settings: inout Device) {
             settings.total = ByteCount(blocks: 20_000)

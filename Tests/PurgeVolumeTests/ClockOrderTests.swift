@@ -33,7 +33,8 @@ struct ClockOrderTests {
         }
     }
 
-    /// A scan takes some uses from the journal, and the others from the files, whose stamps are in real time.
+    /// A scan keeps the order of uses, although it takes some from the journal, and the others from stamps, which are in real
+    /// time.
     @Test func aScanPutsStampsAndTheJournalInOneOrder() throws {
         try withVolume { live in
             try live.make("tmp/old", blocks: 1)
@@ -53,8 +54,7 @@ struct ClockOrderTests {
         }
     }
 
-    /// A scan dates a use by the time that an app has set, as far back as the app sees that time, but not before the file's
-    /// birth.
+    /// Whatever time an app has set, a scan dates the use neither before the file's birth nor in the future.
     @Test func aSetTimeIsAUseAtThatTime() throws {
         try withVolume(settings: { $0.clock = 21 * 86400 }) { live in
             for (name, days) in [("a", 5), ("b", 30), ("c", -5)] as [(String, Int64)] {
@@ -87,7 +87,7 @@ struct ClockOrderTests {
         return opened
     }
 
-    /// A write through a mapping that the kernel serves alone shows in the file's stamp.
+    /// A write through a mapping that the kernel serves alone is a use. Its time is the file's stamp, in the device's time.
     @Test func aMappedWriteIsAUseInTheTimeOfTheDevice() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 40)

@@ -105,7 +105,7 @@ struct ControlCommandTests {
         ("28K", ["tmp/a", "tmp/b", "Library/Caches/c", "Documents/d"], true),
         ("28673", ["tmp/a", "tmp/b", "Library/Caches/c", "Documents/d"], false),
     ]
-    /// others.purgeable has 2 blocks, and the files have 2, 1, 1 and 1.
+    /// others.purgeable has 2 blocks, and the purgeable files have 2, 1, 1 and 1.
     @Test(arguments: reclaims) func reclaimTakes(text: String, victims: [String], isEnough: Bool) throws {
         try withVolume { live in
             try live.command(.storageOthers, "8192")

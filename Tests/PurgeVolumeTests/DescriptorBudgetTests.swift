@@ -3,7 +3,8 @@ import Testing
 @testable import PurgeVolume
 
 struct DescriptorBudgetTests {
-    /// Each row: the limit, threads, files that the app may open, and directories kept open with none and with all of these.
+    /// Each row: the limit, threads, files that the app may open, and directories kept open while none and while all of these
+    /// files are open.
     @Test(arguments: [
         (256, 16, 152, 64, 8), (1024, 48, 792, 256, 8), (20_000, 48, 19_768, 1024, 8), (64, 4, 8, 16, 8),
         (16, 4, 8, 8, 8),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// A ring with a tree of its own, which lends what it knows about directories.
+/// A ring, and the tree that holds the descriptors and slots of its directories.
 private struct Ring: ~Copyable {
     private var ring: DescriptorRing
     private var tree = Tree(device: Device(containerID: "00000000-0000-0000-0000-000000000000"))
@@ -24,7 +24,7 @@ private struct Ring: ~Copyable {
     func has(_ directory: Node) -> Bool { tree[directory].io.descriptor != nil }
     func slot(of directory: Node) -> Int { tree[directory].io.descriptorSlot }
     func kept(_ nodes: [Node]) -> [UInt64] { nodes.filter { has($0) }.map(\.inode) }
-    /// Uses it.
+    /// Returns the directory's descriptor, and counts that as a use; nil if the ring has none.
     func descriptor(of directory: Node) -> FileDescriptor? { tree[directory].directoryDescriptor }
 }
 

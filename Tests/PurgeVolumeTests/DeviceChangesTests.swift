@@ -8,7 +8,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Changes to the device that no control file asks for, and their effects.
+/// Changes to the device that are made without a control file, and their effects.
 struct DeviceChangesTests {
     private static let day: Int64 = 86400
     private static let threeDays = TimeSpan(seconds: 3 * day)
@@ -39,7 +39,7 @@ struct DeviceChangesTests {
         }
     }
 
-    /// The kernel knows nodes that it has looked up and not forgotten.
+    /// An advance lets the kernel forget the attributes of the root, and of nodes that it has looked up and not forgotten.
     @Test func theKernelForgetsAttributesOfWhatItKnows() throws {
         let kernel = FakeKernel()
         try withVolume(port: kernel) { live in

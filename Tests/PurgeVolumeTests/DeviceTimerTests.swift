@@ -66,7 +66,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// The order in which the moment, the thread and a reader arrive does not matter.
+    /// A read that begins at the end of locking or later returns `locked`, and a read that ends earlier returns `locking`.
     @Test func noReaderSeesLockingAfterItsEnd() throws {
         try withVolume { live in
             try live.volume.startThreads()
@@ -86,7 +86,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// Locking ends at its moment, and the mount does not delay it.
+    /// The next mount continues locking, and does not delay its end.
     @Test func lockingGoesOnWithTheNextMount() throws {
         try withStore { store in
             do {
@@ -133,7 +133,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// A thread that serves requests waits neither for a due change nor for one that is being carried out.
+    /// A read that must not wait gets nil while a change is due or being carried out.
     @Test func whatIsReadAtOnceDoesNotWait() throws {
         let volume = Mutex<Volume?>(nil)
         let amid = Mutex<[String?]>([])
@@ -163,7 +163,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// A store that is not mounted has no timer thread.
+    /// A store that is not mounted has no timer thread, but it is locked when the time has come, and stays so.
     @Test func aStoreThatIsNotMountedIsLockedToo() throws {
         try withStore { store in
             do { try LiveVolume(store).volume.end() }
@@ -196,7 +196,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// Announcements of files removed for their age finish only when the test says so.
+    /// Locking ends in time even while the removal of aged files waits for an announcement.
     @Test func lockingEndsWhileTmpIsLookedAt() throws {
         let kernel = FakeKernel(holdsAnnouncements: true)
         try withAgedFiles(kernel) { live in
@@ -223,7 +223,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// The end of the volume does not wait for the removal, and the next mount resumes it.
+    /// The end of the volume interrupts the removal of aged files, which then stays due.
     @Test func theEndInterruptsTheLookAtTmp() throws {
         let volume = Mutex<Volume?>(nil)
         let kernel = FakeKernel(on: .announcing) {

@@ -66,7 +66,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// A deletion also removes open files, special files, and the attributes and mode of the container.
+    /// A deletion also removes open files and special files, and resets the attributes and the mode of the container.
     @Test func aRemoval() throws {
         try withVolume { live in
             try fill(live)
@@ -172,7 +172,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// Without the mark, a crash would leave the work half done.
+    /// If the mark of the work cannot be saved, nothing is removed, because a crash could leave the work half done.
     @Test(arguments: [(ControlFile.deviceState, "reboot"), (.appState, "update"), (.appState, "delete")])
     func nothingGoesWhereTheMarkCannotBeSaved(file: ControlFile, command: String) throws {
         try withVolume { live in
@@ -195,7 +195,8 @@ struct DeviceWorkTests {
     /// Leaves the store as if the daemon had been killed before it removed anything.
     private func interrupt(_ live: LiveVolume) throws { try live.volume.store.removalNote.make() }
 
-    /// The daemon has ended after it saved the mark, and before it removed anything.
+    /// The next mount, or the next use of the unmounted store, finishes work whose daemon ended after it saved the mark and
+    /// before it removed anything.
     @Test(arguments: [DeviceWork.reboot, .update, .delete], [false, true])
     func theNextMountFinishesIt(work: DeviceWork, isMounted: Bool) throws {
         try withStore { store in
@@ -290,7 +291,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// A folder that the app has removed stays away, as after work that was not interrupted.
+    /// A folder that the app has removed comes back only with the end of a deletion.
     @Test(arguments: [DeviceWork.reboot, .update, .delete]) func onlyADeletionMakesFolders(work: DeviceWork) throws {
         try withStore { store in
             do {
@@ -311,7 +312,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// A mount fails if its store keeps the mark, because the next mount would make the change again.
+    /// A store whose mark cannot be removed is not opened, because the next mount would make the change again.
     @Test(arguments: [DeviceWork.reboot, .update, .delete])
     func anEndThatCannotBeSavedIsNoMount(work: DeviceWork) throws {
         try withStore { store in
@@ -364,7 +365,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// A folder that cannot be created in time is created later, and the census counts the launch as late.
+    /// A launch returns although its folders cannot be created in time, and the census counts it as late.
     @Test func aLaunchDoesNotWaitForAFolderThatIsHeld() throws {
         try withVolume(port: FakeKernel(folders: .late)) { live in
             try live.command(.appState, "delete")

@@ -50,7 +50,7 @@ struct DirectoryPolicyTests {
         }
     }
 
-    /// The checks are made at moments around the file's age, which are computed from its creation, exact to the second.
+    /// A file goes once it has reached the age, counted from its creation and exact to the second.
     @Test func aSecondBeforeAtAndASecondAfter() throws {
         for (offset, isGone) in [(Int64(-1), false), (0, true), (1, true)] {
             try withDirectory { live in
@@ -137,7 +137,7 @@ struct DirectoryPolicyTests {
         }
     }
 
-    /// The policy acts only once use reaches the limit, whichever file gets the last block.
+    /// The policy acts only once the directory's use reaches the limit.
     @Test(arguments: [(7, false), (8, true), (9, true)]) func aroundTheLimit(blocks: Int, goes: Bool) throws {
         try withDirectory { live in
             try live.set("sizeLimit", of: "Documents/d", to: "\(8 * 4096)")
@@ -387,7 +387,7 @@ struct DirectoryPolicyTests {
     }
 }
 
-/// Fills a directory at each call, up to a number of calls.
+/// Fills Documents/d at each call, up to `most` times.
 private final class Refills: Sendable {
     static let most = 1000
     let live = Mutex<LiveVolume?>(nil)

@@ -68,7 +68,7 @@ struct EventLogTests {
         }
     }
 
-    /// The log remembers a bounded number of refused files, and counts refusals without an event of their own.
+    /// The log remembers a bounded number of refused files, and records the refusals of further files as a number.
     @Test func refusalsOfVeryManyFilesAreToldAsANumber() throws {
         try withLog { (log, path) throws in
             let files = 50_000
@@ -82,7 +82,7 @@ struct EventLogTests {
         }
     }
 
-    /// The kernel may repeat a refused page fault without end.
+    /// The log records denials beyond a limit as a number, because the kernel may repeat a refused page fault without end.
     @Test func protectionDeniedVeryOftenIsToldAsANumber() throws {
         try withLog { (log, path) throws in
             let denials = 50_000

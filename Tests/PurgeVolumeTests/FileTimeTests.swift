@@ -83,8 +83,8 @@ struct FileTimeTests {
         }
     }
 
-    /// A file that is finished before the advance gets older, and a file that is begun after it does not. They may be very close,
-    /// because file systems' stamps stand still for some milliseconds.
+    /// A file that is finished before the advance gets older, and a file that is begun after it does not. Both may have the
+    /// same stamp, because file systems' stamps stand still for some milliseconds.
     @Test func noFileIsOnTheWrongSide() throws {
         try withVolume(settings: { $0.total = ByteCount(blocks: 100_000) }) { live in
             var expected: [LiveVolume.Times] = []
@@ -158,7 +158,7 @@ struct FileTimeTests {
         }
     }
 
-    /// Control files are not the app's.
+    /// Control files do not age, because they are not the app's.
     @Test func controlFilesDoNotAge() throws {
         try withVolume(settings: { $0.clock = 1000 * Self.day }) { live in
             let control = try live.node(".purgefs")
@@ -169,7 +169,7 @@ struct FileTimeTests {
         }
     }
 
-    /// An advance rewrites nothing in the store.
+    /// An advance leaves the stamps in the store unchanged.
     @Test func theStoreKeepsItsStamps() throws {
         try withVolume { live in
             try fill(live)

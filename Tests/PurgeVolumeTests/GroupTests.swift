@@ -37,7 +37,7 @@ struct GroupTests {
         #expect(try live.scannedBlocks() == live.used)
     }
 
-    /// A plan looks at its files after it has released the lock.
+    /// A plan uses its victims after it has released the lock. If their group has ended meanwhile, they belong to none.
     @Test func aGroupThatHasBecomeEmptyBelongsToNothing() throws {
         try withVolume { live in
             for (name, end) in [
@@ -184,7 +184,7 @@ struct GroupTests {
         }
     }
 
-    /// One folder leaves a group, and another enters it.
+    /// Files of a folder that was moved out of a group no longer go with the group, and files of a folder that was moved in do.
     @Test func movedFolders() throws {
         try withVolume { live in
             for folder in ["tmp/g", "tmp/g/in", "tmp/out"] { try live.makeDirectory(folder) }

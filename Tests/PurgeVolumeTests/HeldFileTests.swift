@@ -79,7 +79,7 @@ struct HeldFileTests {
         }
     }
 
-    /// A held file does not stop a purge of the others, and the next purge finds it.
+    /// A held file does not stop a purge of the others, and a purge after its release takes it.
     @Test func othersGoMeanwhile() throws {
         try withVolume { live in
             for name in ["a", "b"] { try live.make("tmp/\(name)", blocks: 32) }

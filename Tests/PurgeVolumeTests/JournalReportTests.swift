@@ -45,7 +45,7 @@ struct JournalReportTests {
         }
     }
 
-    /// The volume finds some damage only when it writes the last uses at its end.
+    /// Damage that the volume finds only when it writes the last uses at its end is reported, and the journal is replaced.
     @Test func damageThatTheEndFinds() throws {
         let kernel = FakeKernel()
         try withStore { path in

@@ -98,7 +98,7 @@ extension LedgerRun {
         }
     }
 
-    /// Checks that a scan of the store finds the numbers of the ledger, except for unlinked files.
+    /// Checks that a scan of the store finds the model's files, and its used bytes without unlinked files.
     func checkScan(_ step: Int) throws {
         let scanned = try live.scanned().status()
         let expected = model.used - model.unlinkedBytes

@@ -46,7 +46,7 @@ final class LiveVolume: Sendable {
             port: port, patience: patience)
     }
 
-    /// An ID above all that a thread can have.
+    /// An ID that is greater than that of any thread.
     static let tid: pid_t = 5_000_000
     static let caller = Caller(owner: geteuid(), group: getegid(), tid: tid, umask: 0o022)
 
@@ -211,7 +211,7 @@ extension LiveVolume {
     func chargedBlocks(_ path: String) throws(Errno) -> Int64 { try charged(try node(path)) / 4096 }
 }
 
-/// The data of a write, which a test puts into the file or fails to.
+/// The data of a write. A test's `perform` puts it into the file, or fails.
 struct TestData: WriteData {
     let perform: (Int32, Range<Int>) throws(Errno) -> Int
 

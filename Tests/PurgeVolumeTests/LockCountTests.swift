@@ -76,7 +76,7 @@ struct LockCountTests {
         }
     }
 
-    /// The change reaches the files below in steps, between which other calls have a turn.
+    /// A change of a folder reaches the files below in steps, between which other calls have a turn.
     @Test func aChangeOfALargeFolderTakesItSeveralTimes() throws {
         let changes: [(String, (LiveVolume, String) throws -> Void)] = [
             ("rename", { try $0.rename("Documents/\($1)", "Library/Caches/\($1)") }),

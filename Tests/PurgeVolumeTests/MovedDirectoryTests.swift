@@ -26,7 +26,7 @@ struct MovedDirectoryTests {
         },
     ]
 
-    /// The other directory gets the name at the last moment before the call.
+    /// A change reaches the directory that was looked up, even if another directory gets its name right before the system call.
     @Test(arguments: changes.indices) func aChangeReachesTheRightDirectory(at index: Int) throws {
         try withVolume { live in
             let change = Self.changes[index]
@@ -72,8 +72,8 @@ struct MovedDirectoryTests {
                 at: file.raw, nil, into: UnsafeMutableBufferPointer(start: nil, count: 0)))
     }
 
-    /// The thread of a rename may lose the CPU after it has changed the store. Here it resumes once the call has missed the
-    /// directory.
+    /// A call that misses its directory in the store waits for the rename under way. Here the rename resumes only once the call
+    /// has missed the directory.
     @Test func aCallWaitsForARenameUnderWay() throws {
         let (isMoved, isMissed, isBack) = (Gate(), Gate(), Gate())
         let kernel = FakeKernel(on: .slowWork) {
@@ -108,7 +108,7 @@ struct MovedDirectoryTests {
         }
     }
 
-    /// While nothing moves, waiting does not bring an entry back.
+    /// While nothing moves, waiting would not bring an entry back, so the call fails after a few attempts.
     @Test func whatSomebodyHasRemovedFromTheStoreIsNotWaitedFor() throws {
         try withVolume { live in
             try live.makeDirectory("Documents/A")

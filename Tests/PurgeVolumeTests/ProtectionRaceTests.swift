@@ -62,7 +62,7 @@ struct ProtectionRaceTests {
         }
     }
 
-    /// If the call works, the file has the new class.
+    /// If the call works, the file has the new class, and the kernel has dropped the pages that this class puts out of reach.
     @Test(arguments: changes) func aChangeThatWorks(change: Change) throws {
         let kernel = FakeKernel()
         try withVolume(port: kernel) { live in

@@ -158,7 +158,7 @@ struct ProtectionTests {
         }
     }
 
-    /// The request was admitted before the device was locked.
+    /// A write that was admitted before the device was locked is completed, and the next one is refused.
     @Test(arguments: [LockState.locked, .beforeFirstUnlock])
     func aRequestThatIsUnderWayIsCompleted(state: LockState) throws {
         try withVolume { live in
@@ -176,7 +176,7 @@ struct ProtectionTests {
         }
     }
 
-    /// The pages were changed before the device was locked, though they arrive later.
+    /// Pages of a mapping that arrive after the lock are written, because they were changed before it.
     @Test func pagesOfAMappingAreWrittenBack() throws {
         try withVolume { live in
             let handle = try live.create("Documents/f")
@@ -211,7 +211,7 @@ struct ProtectionTests {
 
 /// The protection classes of entries.
 struct ProtectionClassTests {
-    /// Only new entries inherit a directory's own class.
+    /// New files and folders inherit a directory's own class. Older entries, symbolic links and special files do not.
     @Test func aNewEntryInherits() throws {
         try withVolume { live in
             try live.makeDirectory("Documents/d")
@@ -376,7 +376,8 @@ struct ProtectionClassTests {
         }
     }
 
-    /// Classes stored before the failure are true, and they are on the disk before the new default is.
+    /// Classes stored before the failure stay, and the next attempt stores only the rest. Its last system call flushes them to
+    /// the disk.
     @Test func aChangeOfTheDefaultThatFails() throws {
         try withStore { store in
             let live = try LiveVolume(store)
@@ -533,7 +534,8 @@ struct ProtectedPagesTests {
         }
     }
 
-    /// The open is admitted, but the file is not among the open files yet. The kernel drops its pages when it gets the answer.
+    /// The device is locked when the open is admitted, but the file is not yet among the open files. The answer then lets the
+    /// kernel drop the file's pages.
     @Test func aFileThatIsBeingOpenedKeepsNoPages() throws {
         try withKernel { live, kernel in
             try live.make("Documents/f", blocks: 1)
@@ -560,7 +562,8 @@ struct ProtectedPagesTests {
         return handle.mode
     }
 
-    /// A read that the kernel serves without the daemon cannot be refused.
+    /// A file of a class that a lock takes is not passed through, because a read that the kernel serves without the daemon
+    /// cannot be refused.
     @Test(arguments: FileProtection.allCases) func aFileThatALockTakesIsNotPassedThrough(
         protection: FileProtection
     ) throws {

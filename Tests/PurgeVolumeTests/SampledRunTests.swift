@@ -6,8 +6,8 @@ import Testing
 
 @testable import PurgeVolume
 
-/// The samples of short runs, compared with the test's own writes: the journal has every number that was true, although no second
-/// has passed.
+/// The samples of short runs, compared with the test's own writes: the journal has the extremes and the last numbers, although
+/// no second has passed.
 struct SampledRunTests {
     private static let total: Int64 = 256
 

@@ -21,7 +21,7 @@ struct SavedStateTests {
                 live.volume.end()
             }
             let next = try LiveVolume(store) { _ in }
-            // Total is rounded down to a block, the others are rounded up.
+            // storage.total is rounded down to a block, and the two numbers of others are rounded up.
             #expect(try next.bytes(.storageTotal) == 999_424)
             #expect(try next.bytes(.storageOthers) == 303_104)
             #expect(try next.bytes(.storageOthersPurgeable) == 102_400)

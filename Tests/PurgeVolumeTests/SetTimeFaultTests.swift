@@ -10,7 +10,7 @@ import Testing
 /// utimensat(2) with a failing system call, and with concurrent readers: a file has the old time or the new one, never
 /// another.
 struct SetTimeFaultTests {
-    /// The times alternate between those that stamps can express and those that must be remembered.
+    /// Stamps can express some of the times, and the others must be remembered.
     @Test func aFileHasOneOfBothTimes() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 1)

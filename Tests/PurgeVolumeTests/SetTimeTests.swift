@@ -225,7 +225,7 @@ struct SetTimeTests {
         }
     }
 
-    /// The attribute in a store may have any value.
+    /// A damaged attribute is ignored on a file, and does no harm on the container.
     @Test(arguments: [
         "", "x", "m", "m1", "m1.000000000", "m1.000000000+-1", "m1.000000000+99999999999999999999",
         "m9223372036854775807.999999999+4294967296", "m-9223372036854775808.000000000+0",
@@ -245,7 +245,7 @@ struct SetTimeTests {
         }
     }
 
-    /// A store that has lost its settings has files whose times were set when its clock was further ahead.
+    /// A store that has lost its settings has files whose times were set when its clock was further ahead. They read as set.
     @Test func aClockThatWentBackShowsNothingInTheFuture() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 1)

@@ -131,7 +131,7 @@ struct TombstoneTests {
         }
     }
 
-    /// An opener waits until the file is empty, and never gets ENOENT.
+    /// An open, a lookup and a change of attributes wait until the file is empty, and none of them gets ENOENT.
     @Test func openingItMeanwhile() throws {
         try withTombstones { live in
             try live.make("Library/Caches/d/a", blocks: 5)

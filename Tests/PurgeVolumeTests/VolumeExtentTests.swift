@@ -20,7 +20,8 @@ struct VolumeExtentTests {
         #expect(scanned == blocks, sourceLocation: location)
     }
 
-    /// A change time that only the store has would show as soon as the kernel asks again, without any call of the app.
+    /// A refused allocation makes no call that changes the file in the store. Even a new change time would show as soon as the
+    /// kernel asks again.
     @Test func aRefusedAllocationLeavesTheFileAsItWas() throws {
         try withVolume { live in
             let handle = try live.create("Documents/f")
@@ -182,7 +183,8 @@ struct VolumeExtentTests {
         }
     }
 
-    /// While the store cannot be read no blocks are released; later they are.
+    /// While the store cannot be read, unused blocks stay charged, and an error is reported. A later write or the close
+    /// releases the blocks.
     @Test func whatCannotBeSettledIsSaidAndSettledLater() throws {
         let kernel = FakeKernel()
         try withVolume(port: kernel) { live in

@@ -85,7 +85,7 @@ struct VolumeLinkTests {
         }
     }
 
-    /// A file system gives a free inode number to the next file.
+    /// A file system may give a free inode number to the next file. For the old node, the new file is ESTALE.
     @Test func aNumberThatIsUsedAgainIsAnotherFile() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 1)

@@ -119,7 +119,7 @@ struct VolumePlacementTests {
             try live.mark("", "medium")
             try live.mark("Documents/a/g", nil)
             #expect(try live.blocks(.storageReclaimable) == 3)
-            // Low goes before high, although it was used later.
+            // Low goes before high.
             try live.command(.storageReclaim, "4096")
             #expect(!live.exists("Documents/a/f") && live.exists("Documents/a/g"))
         }

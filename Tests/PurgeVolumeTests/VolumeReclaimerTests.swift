@@ -119,7 +119,7 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// A change of capacity returns when purging under pressure is over too, including its announcements.
+    /// A change of capacity returns only once purging under pressure is over, including its announcements.
     @Test func aCommandWaitsForIt() throws {
         let (begun, done, answered) = (Tally(), Tally(), Tally())
         let mayEnd = Gate()
@@ -211,7 +211,7 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// A change waits for a purge that begins at once, but no longer when new rules let the purge lag.
+    /// A change waits for a purge that begins at once. It stops waiting when new rules let the purge lag.
     @Test func whatLagsBehindIsNotWaitedFor() throws {
         try withManyCaches(latency: 3600) { live in
             live.volume.core.reclaimerRuns.store(true, ordering: .sequentiallyConsistent)

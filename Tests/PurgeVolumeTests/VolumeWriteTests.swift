@@ -105,7 +105,7 @@ struct VolumeWriteTests {
         }
     }
 
-    /// The set-user-ID bit of an immutable file cannot be cleared.
+    /// The set-user-ID bit of an immutable file cannot be cleared, so the write fails, and charges nothing.
     @Test(.needsImmutableFiles) func aWriteThatCannotDropPrivileges() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 60)

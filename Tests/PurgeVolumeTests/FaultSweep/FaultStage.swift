@@ -173,7 +173,7 @@ extension FaultStage {
         if !left.isEmpty { note("still open: \(left.sorted())") }
     }
 
-    /// Restores the device: unlocked, with its folders, as large as at the beginning, and without others.
+    /// Restores the device: unlocked, with its folders, as large as at the beginning, and without others and thresholds.
     private func restoreDevice() throws {
         if live.volume.device.state != .unlocked { try live.command(.deviceState, "unlock") }
         if live.volume.device.isRunning { try live.command(.appState, "terminate") }
@@ -199,7 +199,7 @@ extension FaultStage {
         }
     }
 
-    /// Returns the path in the container of an entry of the store; nil if it is elsewhere.
+    /// Converts a path in the store to a path in the container; nil if it lies elsewhere.
     private static func inside(_ path: String) -> String? {
         path.hasPrefix("container/") ? String(path.dropFirst("container/".count)) : nil
     }

@@ -15,7 +15,8 @@ struct FaultSweepTests {
         (EIO, 1), (ENOSPC, 1), (EMFILE, 1), (EINTR, 2), (EIO, .max), (ENOSPC, .max), (EMFILE, .max), (EINTR, .max),
     ]
 
-    /// Returns all kinds at full scale, and two otherwise. Which two depends on the operation, so each is tried on every fourth.
+    /// Returns all kinds at full scale, and two otherwise. Which two depends on the operation, so each kind is tried on every
+    /// fourth operation.
     private static func kinds(for operation: Int) -> [(code: Int32, count: Int)] {
         guard Scale.factor < 1 else { return kinds }
         return [kinds[operation % kinds.count], kinds[(operation + kinds.count / 2 + 1) % kinds.count]]
@@ -26,7 +27,7 @@ struct FaultSweepTests {
         settings.thresholds = .off
     }
 
-    /// The outcome of the faults; the invariants of `FaultStage` hold after each of them.
+    /// The number of faults and of refused operations, and the problems that `FaultStage` found after the faults.
     private final class Tally: Sendable {
         let next = Atomic<Int>(0)
         let faults = Atomic<Int>(0)
@@ -103,7 +104,8 @@ struct FaultSweepTests {
         return stage.problems.map { "\(operation.name), call \(after + 1), \(call), \(errno): \($0)" }
     }
 
-    /// Writes at the end of a volume may fail too. The loss is reported, and the next mount finds the same files.
+    /// Each system call at the end of a volume may fail. The next mount finds the same numbers, and no half-written file is
+    /// left. Without a fault, or with EINTR, the end reports no loss.
     @Test func theEndMayFail() throws {
         var faults = 0
         for kind in Self.kinds {

@@ -12,7 +12,7 @@ struct StrayTests {
         try live.makeDirectory("Documents/d")
         let probe = SystemCallFaults.none.during { live.volume.close(try live.create("Documents/d/probe")) }
         try live.unlink("Documents/d/probe")
-        // All calls fail from the fstat(2) of the new file on.
+        // The fstat(2) of the new file fails, and so do all later calls.
         guard let look = probe.calls.firstIndex(of: .fstat) else { throw TestFailure("\(probe.calls)") }
         let outcome = SystemCallFaults(after: look, code: EIO, count: .max).during {
             _ = try live.create("Documents/d/f")
