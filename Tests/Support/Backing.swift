@@ -10,8 +10,8 @@ public struct BackingDirectory: Sendable {
     public let path: String
     private let mountpoint: String?
 
-    /// Creates the file system under `scratch`. The images of 1 GiB are sparse, so they take only the written data. Tests with
-    /// a full disk set `tmpfsSize`.
+    /// Creates the file system under `scratch`; on ext4, a plain directory is enough for `.ext4`. The images of 1 GiB are
+    /// sparse, so they take only the written data. Tests with a full disk set `tmpfsSize`.
     public init(_ kind: Backing, in scratch: String, tmpfsSize: String = "2G") throws {
         let place = "\(scratch)/\(kind.rawValue)"
         guard mkdir(place, 0o755) == 0 else { throw TestFailure("cannot make \(place)") }

@@ -8,7 +8,7 @@ public final class ChildProcess: Sendable {
     public let arguments: [String]
     public let outputPath: String
     public let errorPath: String
-    /// The exit status as a shell reports it: 128 + N if signal N ended the program.
+    /// The exit status as a shell reports it: 128 + N if signal N ended the program. Nil until waitpid(2) has returned it.
     private let ended = Mutex<Int32?>(nil)
     /// The lock held while a child may have copies of our descriptors.
     static let starting = Mutex(())
@@ -98,7 +98,7 @@ public final class ChildProcess: Sendable {
         return status() ?? -1
     }
 
-    /// Sends a signal. After the end this does nothing, because another process may have the number by then.
+    /// Sends a signal. After the program's end this does nothing, because another process may have its PID.
     public func signal(_ number: Int32) { if status() == nil { kill(pid, number) } }
     public func signalGroup(_ number: Int32) { if status() == nil { kill(-pid, number) } }
 

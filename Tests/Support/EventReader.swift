@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// A reader of MOUNT/.purgefs/events that sees all events from its creation on.
+/// A reader of MOUNT/.purgefs/events that sees every event after its creation.
 public final class EventReader {
     private let file: OpenFile
     private var pending: [UInt8] = []

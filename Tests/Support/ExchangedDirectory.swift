@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// Root's directory in another user's folder, which the user exchanges for a different one.
+/// A directory of root in another user's folder. The user exchanges it for a different one.
 public struct ExchangedDirectory: Sendable {
     public static let text = "root's"
     private let path: String
@@ -19,13 +19,14 @@ public struct ExchangedDirectory: Sendable {
         inode = UInt64(try Files.status(path).st_ino)
     }
 
-    /// Exchanges the names with RENAME_EXCHANGE of <linux/fs.h>; does nothing if `other` does not exist.
+    /// Exchanges the names with RENAME_EXCHANGE of <linux/fs.h>. Ignores failures, for example if `other` does not exist.
     public func exchange(with other: String) {
         do { try Files.rename(path, other, flags: 2) } catch {}
     }
 
-    /// Finds the directory below `folder` and describes the harm done to it; returns nil if there is none. The folder's owner can
-    /// also remove an empty directory. With `isFilled`, root's own folders in it are no harm.
+    /// Finds the directory below `folder` and describes the harm done to it; returns nil for no harm. A missing directory is
+    /// harm only if it had a file, because the folder's owner may remove an empty one. With `isFilled`, root's own folders in
+    /// it are no harm.
     public func harm(below folder: String, isFilled: Bool = false) throws -> String? {
         for name in try Files.tree(folder) {
             let found = "\(folder)/\(name)"

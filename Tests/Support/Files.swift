@@ -82,7 +82,7 @@ public enum Files {
         return found
     }
 
-    /// Returns the sum of st_blocks x 512 over the files below, each inode once.
+    /// Returns the sum of st_blocks x 512 over all entries below, each inode once.
     public static func chargedTree(_ root: String) throws(Errno) -> Int64 {
         var seen: Set<UInt64> = []
         var sum: Int64 = 0
@@ -112,7 +112,7 @@ public enum Files {
             return String(decoding: target.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
     }
-    /// Writes a file outside of mounts, and replaces an existing one.
+    /// Creates or overwrites a file outside of mounts.
     public static func write(_ text: String, to path: String) throws(Errno) {
         let file = try OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC)
         try file.writeAll(Array(text.utf8))

@@ -20,7 +20,7 @@ public protocol LedgerWalk: AnyObject {
     var random: SeededGenerator { get set }
     /// The number of files created so far.
     var made: Int { get set }
-    /// The parents of the movable folders: a place, or a folder of a higher number.
+    /// The parents of the movable folders: a place, or a folder with a higher number.
     var folderParents: [String] { get set }
     var lastOperation: String { get set }
     /// Called after each operation.
@@ -106,7 +106,7 @@ extension LedgerWalk {
         model.rename(path, new)
     }
 
-    /// Moves a folder with all folders in it, into a place or into a folder of a higher number.
+    /// Moves a folder with all folders in it, into a place or into a folder with a higher number.
     public func renameFolder() throws {
         let folder = random.below(folderParents.count)
         let above = Int.random(in: folder...folderParents.count, using: &random)

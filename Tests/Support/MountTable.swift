@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// The content of /proc/self/mountinfo. It never touches the mounts themselves, which may hang.
+/// The content of /proc/self/mountinfo. Reading it does not touch the mounts themselves, which may hang.
 public enum MountTable {
     public struct Entry: Sendable {
         public let minor: Int

@@ -100,7 +100,7 @@ extension ReferenceLedger {
         return nil
     }
 
-    /// Charges blocks that are known to fit, and purges the shortfall.
+    /// Charges blocks that are known to fit, and purges as many bytes as free space lacks for them.
     private mutating func add(_ blocks: Range<Int64>, to id: FileID) -> Purge {
         let present = file(id).blocks
         let new = blocks.filter { !present.contains($0) }

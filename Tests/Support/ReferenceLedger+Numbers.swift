@@ -10,7 +10,7 @@ extension ReferenceLedger {
         }
     }
 
-    /// All numbers that storage.* and status.json show.
+    /// The numbers of the space and of the tiers that storage.* and status.json show.
     public struct Numbers: Equatable, Sendable {
         public var total, others, othersPurgeable, used, available, important, opportunistic, reclaimable: Int64
         public var temporary, caches, persistent: Usage

@@ -20,9 +20,10 @@ public final class ScratchRoot: Sendable {
         startJanitor()
     }
 
-    /// Mounts an ext4 file system there for root, in a sparse file without a name. It has a journal: on ext4 without one, as
-    /// short-lived machines have, a new file takes a millisecond where many were removed in the last half minute. Barriers are
-    /// off, because no test cuts the power. Without loop devices, the machine's own file system is used.
+    /// If the tests run as root, mounts an ext4 file system at `path`, in a sparse file that is then unlinked. The file system
+    /// has a journal. Without one, as on short-lived machines, ext4 takes a millisecond for a new file in a place where many
+    /// files were removed in the last half minute. Barriers are off, because no test cuts the power. Without loop devices, the
+    /// tests use the machine's own file system.
     private func mountDisk() {
         guard geteuid() == 0 else { return }
         let image = "\(path).image"

@@ -12,7 +12,7 @@ public struct StoreEvent: Decodable, Equatable, Sendable {
     public let trigger: String?
     public let pid: Int32?
     public let cause: String?
-    /// The flag is a number in the journal.
+    /// The flag is a boolean in the events file, and 1 or null in the journal.
     private let tombstone: Flag?
     public var isTombstone: Bool { tombstone?.isOn ?? false }
 

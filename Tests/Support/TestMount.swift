@@ -61,7 +61,8 @@ public final class TestMount: Sendable {
         try outcome.succeeded()
     }
 
-    /// Waits for the daemon to end, in tests that unmounted by other means.
+    /// Waits for the daemon's end, and checks its exit status, its log and the mount point. Tests that unmount by other means
+    /// call this.
     public func awaitEnd() throws {
         guard let daemon else { return }
         if (try? eventually(within: 1, "a quick end", { daemon.status() != nil })) == nil {
