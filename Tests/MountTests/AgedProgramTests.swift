@@ -49,7 +49,7 @@ extension Mounts {
             touch -d '12 days ago' $IN/d; chmod 444 $IN/d/5
             """
 
-        /// rsync finds nothing to do the second time. Links cannot have our attributes, but show the right time while mounted.
+        /// A second rsync finds nothing to do, not even for the symbolic link.
         @Test func rsyncCopiesOnce() throws {
             try output(
                 """

@@ -127,7 +127,7 @@ extension Mounts {
             }
         }
 
-        /// An ordinary user's mount makes the first hole of a file that its owner has made read-only.
+        /// The daemon of an ordinary user can record the holes of a file that was created read-only.
         @Test func theFirstHoleOfAReadOnlyFile() throws {
             try Scratch.with("user") { scratch in
                 let home = "\(scratch.path)/home"

@@ -101,7 +101,7 @@ extension Mounts {
             }
         }
 
-        /// A deletion leaves the store as if it were new.
+        /// After a deletion, a launch creates an empty container. The journal keeps the earlier events.
         @Test func afterARemoval() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 4096)
@@ -133,7 +133,7 @@ extension Mounts {
             }
         }
 
-        /// The kernel has cached that the folders do not exist. After a launch it finds them, and watchers are notified.
+        /// The kernel has cached that the folders do not exist. After a launch it finds them.
         @Test func aLaunchMakesFoldersThatTheKernelMisses() throws {
             try withMount { mount in
                 for folder in ["tmp", "Library/Caches"] { try Files.removeDirectory(mount.path(folder)) }
@@ -171,7 +171,7 @@ extension Mounts {
             }
         }
 
-        /// The mount path of a run contains the container's UUID.
+        /// The mount path of a run contains the container's UUID, which an update changes.
         @Test func anUpdateMovesTheContainerOfTheNextRun() throws {
             try Scratch.with("run") { scratch in
                 let store = "\(scratch.path)/store"

@@ -84,7 +84,7 @@ extension Mounts {
             }
         }
 
-        /// The store's own attributes are neither listed nor reachable under any name that an app can use.
+        /// The store's own attributes are neither listed nor reachable by their names in the store.
         @Test func ourOwnAttributesAreHidden() throws {
             try withFile { mount, file in
                 let sparse = try OpenFile(file)

@@ -7,7 +7,7 @@ import Testing
 extension Mounts {
     /// Damaged backups, and restores that are interrupted.
     @Suite struct BackupDamageTests {
-        /// Passes `body` a directory that contains a backup, once as the directory `backup` and once as the archive `stream`.
+        /// Passes `body` a directory that contains two backups of one store: the directory `backup` and the archive `stream`.
         private func withBackup(files: Int, _ body: (String) throws -> Void) throws {
             try withMount(["--total", "16G"]) { mount in
                 try BackupTests.program("backup_tree", mount.root, String(files)).succeeded()
@@ -110,8 +110,8 @@ extension Mounts {
             }
         }
 
-        /// Backups with correct checksums and hostile content. A time outside a file system's range becomes the nearest valid
-        /// one.
+        /// Backups with correct checksums and hostile content are refused. Only a time outside a file system's range is
+        /// accepted, and becomes the nearest valid one.
         @Test func hostile() throws {
             try Scratch.with("hostile") { scratch in
                 let lines = try BackupTests.program("backup_hostile", PurgefsBinary.path, scratch.path).succeeded()

@@ -77,7 +77,7 @@ extension Mounts {
         }
 
         /// The daemon learns of a change through a mapping, and the file gets a new modification time, only when the kernel
-        /// writes the page back.
+        /// writes the page back. A backup still notices the change.
         @Test func largeFileChangedThroughAMapping() throws {
             try withMount(["--total", "1G"]) { mount in
                 try mount.make("Documents/a", size: 64 << 20)
@@ -101,7 +101,7 @@ extension Mounts {
                 page[0] ^= 1
             """
 
-        /// A full disk costs a backup its event, whether or not the store has a journal.
+        /// If the disk under the store is full, a backup succeeds with a warning, whether or not the store has a journal.
         @Test func fullDiskUnderTheStore() throws {
             // The mount warns if the device is larger than the disk.
             try withMount(["--total", "2M"], on: .tmpfs, tmpfsSize: "8M") { mount in
@@ -121,7 +121,7 @@ extension Mounts {
             }
         }
 
-        /// The pipe may be named or anonymous.
+        /// A backup can be restored from a named and from an anonymous pipe.
         @Test func pipes() throws {
             try withStream { mount in
                 try shell("mkfifo pipe; cat stream >pipe & purgefs backup restore pipe new; wait", mount).succeeded()
@@ -141,7 +141,7 @@ extension Mounts {
             }
         }
 
-        /// The shell makes purgefs ignore SIGPIPE.
+        /// A backup to a pipe that nobody reads fails with a message. The shell makes purgefs ignore SIGPIPE.
         @Test func nobodyReads() throws {
             try withStream { mount in
                 let outcome = try shell(

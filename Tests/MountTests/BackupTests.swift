@@ -261,8 +261,8 @@ extension Mounts {
             }
         }
 
-        /// Files marked after the backup are listed, and the status is 0 because the new store is right. A folder of the layout
-        /// that was marked before is not listed.
+        /// Files that were excluded after the backup are listed, and the status is 0 because the new store is right. A folder
+        /// of the layout that was excluded before is not listed.
         @Test func excludedLater() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 5)
@@ -359,7 +359,8 @@ extension Mounts {
             }
         }
 
-        /// The source's journal gets an event, mounted or not, and so does the new store's.
+        /// A backup records an event in the source's journal, mounted or not, and a restore records one in the new store's
+        /// journal.
         @Test func events() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 5000)
@@ -380,7 +381,7 @@ extension Mounts {
             }
         }
 
-        /// A backup of 100,000 entries needs little memory.
+        /// A backup of 100,000 entries and its restore need less than 150,000 KiB of memory each.
         @Test func memory() throws {
             try Scratch.with("backup") { scratch in
                 let store = "\(scratch.path)/store"

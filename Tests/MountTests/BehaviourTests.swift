@@ -33,7 +33,7 @@ extension Mounts {
             }
         }
 
-        /// After the purge, no program sees the size or the pages of a file that the kernel had cached before.
+        /// After the purge, programs see neither the sizes nor the pages that the kernel had cached before.
         @Test func nothingStaleIsLeft() throws {
             try withMount { mount in
                 let names = try makeFolder(mount)
@@ -72,7 +72,8 @@ extension Mounts {
             }
         }
 
-        /// Programs that open a tombstone while it is purged and rewritten find it full or empty, but always find it.
+        /// Programs that open a file while it is emptied and rewritten find it full, partly written or empty, but always find
+        /// it.
         @Test func openersNeverMissIt() throws {
             try withMount { mount in
                 try mount.makeDirectory(Self.folder)

@@ -57,7 +57,7 @@ extension Mounts {
             }
         }
 
-        /// Total is rounded down to whole blocks, others up.
+        /// storage.total is rounded down to whole blocks, and the two numbers of others are rounded up.
         @Test func roundingToBlocks() throws {
             try withMount { mount in
                 for (file, text, value) in [

@@ -7,7 +7,7 @@ extension Mounts {
     /// In every state, a place takes exactly its stated capacity, and one more block is ENOSPC (docs/RULES.md, The number is
     /// the truth).
     @Suite struct CapacityPropertyTests {
-        /// Ways to fill a file with exactly `size` bytes. Each test deletes the file again before the next check.
+        /// Ways to fill a file with exactly `size` bytes. `fill` deletes the file again before the next check.
         enum Way: CaseIterable {
             case pieces, oneWrite, tooLongWrite, allocation
         }

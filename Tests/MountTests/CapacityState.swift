@@ -98,7 +98,7 @@ struct CapacityState {
         entry.isPurgeable = inPurgeableTier || value != "0"
     }
 
-    /// Sets others to anything from 0 to more than the free space, in which case the change itself purges.
+    /// Sets others to anything from 0 to more than the free space. If others exceed the free space, the change itself purges.
     private mutating func chooseOthers() throws {
         let free = total - entries.reduce(0) { $0 + $1.charged }
         let choices = [0, free, max(0, free - Self.block), free / 2, Int64(random.below(Int(total)))]

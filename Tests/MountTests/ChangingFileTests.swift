@@ -50,7 +50,7 @@ extension Mounts {
 
     /// Removed files and directories that processes still have open.
     @Suite struct RemovedDirectoryTests {
-        /// The daemon has only 256 descriptors.
+        /// With only 256 descriptors for the daemon, 400 removed directories and 60 open files stay usable.
         @Test func manyThatAreHeld() throws {
             try withMount(mounted: false) { mount in
                 try mount.mount(["--total", "64M"], wrapper: ["prlimit", "--nofile=256:256"])

@@ -45,7 +45,7 @@ extension Mounts {
             }
         }
 
-        /// A hook mounts the store. Later tasks fail, and the failures are reported task by task.
+        /// A hook mounts the store. Until another hook unmounts it, tasks with a path fail, and each failure is reported.
         @Test func aHookThatTakesTheStore() throws {
             try CleanTests.withContainer(mounted: false) { mount, target in
                 let list = try CleanTests.list(
@@ -64,7 +64,8 @@ extension Mounts {
             }
         }
 
-        /// A hook unmounts the container. Files that are then at the mount point, or mounted there, do not belong to the app.
+        /// A hook unmounts the container. Later tasks fail, because files that are then at the mount point do not belong to the
+        /// app.
         @Test func aHookThatUnmounts() throws {
             try CleanTests.withContainer(mounted: true) { mount, target in
                 let list = try CleanTests.list([["Class": "A", "Selectors": ["s"]], ["Path": "tmp"]], for: mount)

@@ -218,7 +218,8 @@ extension Mounts {
                 #expect(outcome.status == 0, "\(outcome)")
                 #expect(try Files.names(in: place) == [] && Files.exists("\(outside)/canary"))
                 let task = try #require(try Self.lines(outcome).first { $0.task == 1 })
-                // Seven files (one has two names) and two more in the subfolder. Links and pipes take no space.
+                // Seven new files (one has two names), two links, a pipe, and the two files of 8 KiB. Links and pipes take no
+                // space.
                 #expect(task.files == 13 && task.bytes == 7 * 4096 + 2 * 8192)
             }
         }
@@ -296,7 +297,7 @@ extension Mounts {
             }
         }
 
-        /// A program keeps swapping a folder for a link that leads out of the container.
+        /// Nothing outside the container is removed while a program keeps swapping a folder for a link that leads there.
         @Test func swappedForALink() throws {
             try withMount { mount in
                 let outside = "\(mount.scratch)/outside"

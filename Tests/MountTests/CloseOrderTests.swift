@@ -59,7 +59,7 @@ extension Mounts {
             }
         }
 
-        /// Starts a process whose lookups keep filling the kernel's cache of names.
+        /// Starts a thread whose lookups keep filling the kernel's cache of names.
         private static func keepLooking(
             _ mount: TestMount, _ count: Int, until isDone: @escaping @Sendable () -> Bool
         ) -> Workers.Group {
@@ -71,7 +71,7 @@ extension Mounts {
             }
         }
 
-        /// A process that has closed a file in Caches can write its bytes at once.
+        /// As soon as a file in Caches is closed, the next write can have its bytes.
         @Test func closedFilesCanBePurgedByTheNextWrite() throws {
             try withMount { mount in
                 try mount.turnThresholdsOff()

@@ -95,7 +95,7 @@ extension Mounts {
             #expect(outcome.status == 0 && outcome.output == "mountpoint 0\n" + modes + modes, "\(outcome)")
         }
 
-        /// The app may close its container, or a folder that each mount recreates if it is missing.
+        /// A mount works, and leaves the modes, although the app has closed its container or a folder of the layout.
         @Test func aContainerThatItsAppHasClosed() throws {
             let outcome = try asUser(
                 """

@@ -156,8 +156,8 @@ extension Mounts {
             }
         }
 
-        /// `mount` leaves the daemon in the background. `unmount` returns when the store is free, and names the processes that
-        /// use it.
+        /// `mount` leaves the daemon in the background. `unmount` returns when the store is free. If it fails, it names the
+        /// processes that use the mount.
         @Test func mountAndUnmount() throws {
             try withMount(mounted: false) { mount in
                 for _ in 0..<3 {

@@ -11,8 +11,7 @@ extension Mounts {
             "test -e fuse || mknod -m 666 fuse c 10 229; mount --bind fuse /dev/fuse"
         private static let withoutRight = "setpriv --bounding-set -sys_admin --inh-caps -sys_admin"
 
-        /// Commands that run $P (the program) in a mount namespace of their own and cannot mount, with words that the message
-        /// must contain.
+        /// Commands that run $P (the program) where it cannot mount, with words that the message must contain.
         static let confinements: [(name: String, command: String, words: [String])] = [
             (
                 "root without CAP_SYS_ADMIN", "exec \(withoutRight) $P",
@@ -63,7 +62,7 @@ extension Mounts {
             }
         }
 
-        /// Directories on which an ordinary user may not mount.
+        /// If an ordinary user may not mount on a directory, the message names the cause, and no store is created.
         @Test(arguments: [("closed", "may not write there"), ("sticky", "sticky bit")])
         func mountPointsOfOthers(name: String, words: String) throws {
             try withPlaces { place in
@@ -74,7 +73,7 @@ extension Mounts {
             }
         }
 
-        /// Unmounting needs the same rights as mounting.
+        /// Unmounting needs the same rights as mounting, and the message names the cause. `--force` works without these rights.
         @Test func unmountNamesTheCause() throws {
             try withPlaces { place in
                 let script = """
@@ -91,7 +90,7 @@ extension Mounts {
             }
         }
 
-        /// Commands on a store do not read their own command line from /proc.
+        /// Commands on an unmounted store work without /proc.
         @Test func withoutProc() throws {
             try withPlaces { place in
                 try PurgefsBinary.run("mount", "--total", "64M", "store", "point", in: place).succeeded()

@@ -76,7 +76,7 @@ extension Mounts {
             }
         }
 
-        /// `status.json` has all these values in one object, under the keys of docs/CONTROL.md, status.json.
+        /// `status.json` has the values of the storage files in one object, under the keys of docs/CONTROL.md, status.json.
         @Test func statusIsTheSameInOne() throws {
             try withMount(["--total", "64M", "--others", "16M", "--others-purgeable", "4M"]) { mount in
                 try mount.make("Library/Caches/c", size: 2 << 20)

@@ -61,7 +61,7 @@ extension Mounts {
         }
 
         /// The journal is only history. The mount works, keeps the damaged file, and reports it in its message and in the new
-        /// journal.
+        /// journal. An empty file counts as a new journal.
         @Test(arguments: ["not a database at all, but long enough to look like one".repeated(100), "short", ""])
         func journal(content: String) throws {
             try withStore { mount in
@@ -108,7 +108,8 @@ extension Mounts {
             }
         }
 
-        /// The journal is cut short, or has other bytes in the middle.
+        /// A mount replaces a journal that is cut short or has other bytes in the middle. A repair reads the events that are
+        /// left in it.
         @Test(arguments: [true, false]) func aPartOfTheJournal(isCut: Bool) throws {
             try withStore { mount in
                 try mount.mount()

@@ -64,7 +64,7 @@ extension Mounts {
             }
         }
 
-        /// close(2) of a control file sends the daemon no request, not even the first time.
+        /// close(2) of a control file does not wait for the daemon, not even the first time.
         @Test func closingAControlFileOfADaemonThatWasStopped() throws {
             try Scratch.with("close") { scratch in
                 let place = "\(scratch.path)/m"
@@ -90,7 +90,8 @@ extension Mounts {
             }
         }
 
-        /// The kernel locks a control file during a write like any other file.
+        /// The kernel locks a control file during a write like any other file. A rename over that file must not block a purge
+        /// by command.
         @Test func purgingByACommandBesideARenameOverTheControlFile() throws {
             try withMount(deadline: 60) { mount in
                 try mount.turnThresholdsOff()

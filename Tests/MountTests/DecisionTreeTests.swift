@@ -70,7 +70,7 @@ extension Mounts {
             }
         }
 
-        /// An update moves the files to a new path and empties tmp.
+        /// An update empties tmp and leaves other files.
         @Test func goneAfterAnUpdate() throws {
             try withMount { mount in
                 try mount.make("tmp/photo", size: 5000)

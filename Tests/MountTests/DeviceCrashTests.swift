@@ -5,8 +5,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// kill -9 of the daemon during a reboot, an update or a deletion of the app, at random moments and once the store has its
-    /// mark. The next mount finds the container either as it was before or as it is afterwards.
+    /// kill -9 of the daemon during a reboot, or during an update or a deletion of the app: at random moments, once the store
+    /// has the command's mark, and amid the removals. After the next mount, the command is done either completely or not at
+    /// all.
     @Suite struct DeviceCrashTests {
         struct Command: CustomTestStringConvertible, Sendable {
             var file: String
@@ -72,7 +73,7 @@ extension Mounts {
         private enum Moment {
             /// Kills after a delay in microseconds.
             case after(UInt32)
-            /// Once device.json has the mark of the command.
+            /// Kills once device.json has the mark of the command.
             case onceMarked
             /// Kills at the given unlinkat(2) in tmp/d0, under strace.
             case atRemoval(Int)
@@ -101,7 +102,7 @@ extension Mounts {
             var strace: ChildProcess?
             if case .atRemoval(let number) = moment { strace = try killer(of: mount, at: number) }
             let writer = Workers.start(1) { _ in
-                // Fails, because the daemon no longer answers.
+                // Fails if the daemon is killed before it answers.
                 do throws(Errno) { try mount.write(command.word, to: command.file) } catch {}
                 ended.add()
             }

@@ -103,7 +103,7 @@ extension Mounts {
             }
         }
 
-        /// In between, nothing reads the clock.
+        /// On an unmounted store, an advance of the clock ends locking too, and the next mount has the new state and clock.
         @Test func theTimeOfAStoreGoesOn() throws {
             try withMount { mount in
                 try mount.write("lock", to: "device.state")

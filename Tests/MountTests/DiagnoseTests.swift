@@ -36,7 +36,7 @@ extension Mounts {
             report.findings.map { [$0.severity, $0.rule, $0.path, $0.detail].compactMap { $0 }.joined(separator: " ") }
         }
 
-        /// Fills a container with 8 files that give 10 findings, each of another rule.
+        /// Fills a container with 8 files that give 10 findings, each of a different rule.
         private func spoil(_ mount: TestMount) throws {
             try mount.make("Library/Caches/app.sqlite", size: 9000)
             try mount.make("Library/Caches/keep", size: 1)
@@ -91,7 +91,7 @@ extension Mounts {
             }
         }
 
-        /// A diagnosis changes neither the purge order, nor a time, nor the store.
+        /// A diagnosis changes neither the purge order, nor the times and modes of files, nor device.json.
         @Test func nothingIsChanged() throws {
             try withMount { mount in
                 try spoil(mount)
@@ -168,7 +168,7 @@ extension Mounts {
             }
         }
 
-        /// Folders nested much deeper than the limit on open files.
+        /// `diagnose` and `report` reach files in folders that are nested much deeper than the limit on open files.
         @Test func deepFolders() throws {
             try withMount { mount in
                 let script = """
@@ -228,7 +228,7 @@ extension Mounts {
             }
         }
 
-        /// A hard-linked file is not purged, and counts once.
+        /// A hard-linked file counts once, and gives no finding, because it is not purged.
         @Test func hardLinks() throws {
             try withMount { mount in
                 try mount.make("Library/Caches/app.sqlite", size: 5000)
@@ -255,7 +255,7 @@ extension Mounts {
             }
         }
 
-        /// Without a readable journal, the container is still diagnosed, and the message names the journal.
+        /// If the journal is damaged, the message names it, and the container is diagnosed or the command fails.
         @Test func damagedJournal() throws {
             try withMount { mount in
                 try mount.make("tmp/a.sqlite", size: 10)

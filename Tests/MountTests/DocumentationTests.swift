@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Every example of README.md and docs/ runs as it is printed.
+    /// The examples of README.md and docs/ run as they are printed, except for those that state why they are not run.
     @Suite struct DocumentationTests {
         private static let runnable = DocumentedExample.all.filter(\.isRun)
 
@@ -29,7 +29,7 @@ extension Mounts {
             }
         }
 
-        /// The test program in it ends once the device is locked.
+        /// The test program `MyTests` ends once device.state contains `lock`.
         private static let seededTests = """
             mkdir -p fixtures/Documents && echo seed > fixtures/Documents/seed
             printf '#!/bin/sh\\ncd; until grep -q lock .purgefs/device.state; do sleep 0.1; done\\n' > MyTests
@@ -142,7 +142,7 @@ extension Mounts {
             #expect(!found[3].isRun, "nor is an unknown place")
         }
 
-        /// Every block names its language, and a `text` block contains no command.
+        /// Every block names its language, and a `text` block contains no command unless it shows the output of one.
         @Test func everyBlockHasALanguage() {
             for example in DocumentedExample.all {
                 let languages = ["sh", "console", "python", "text"] + (example.quoted == nil ? [] : ["swift"])
@@ -162,7 +162,7 @@ extension Mounts {
             #expect(Self.runnable.count >= 17)
         }
 
-        /// A synopsis on a page equals the usage that `purgefs --help` prints.
+        /// A synopsis on a page equals the usage in the help that the comment above it names.
         @Test func synopses() throws {
             for example in DocumentedExample.all {
                 guard let source = example.source else { continue }
@@ -196,7 +196,7 @@ extension Mounts {
             #expect(Array(names) == scenarios.filter(\.isForMounts).map { "- \"\($0.name)\"" })
         }
 
-        /// Returns each usage from its `purgefs` on, as one line with single spaces.
+        /// Returns the words after `purgefs` in each usage, as one line with single spaces.
         private static func usages(_ lines: [String]) -> [String] {
             lines.flatMap { $0.split(separator: " ") }.joined(separator: " ").components(separatedBy: "purgefs ")
                 .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }

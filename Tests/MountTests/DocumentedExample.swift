@@ -16,7 +16,7 @@ struct DocumentedExample: Sendable, CustomStringConvertible {
     var preparation: [String] = []
     var meanwhile: [String] = []
     var checks: [String] = []
-    /// The reason why it is not run.
+    /// The reason why the example is not run; nil for none.
     var excuse: String?
     /// The command whose output the block shows.
     var source: String?

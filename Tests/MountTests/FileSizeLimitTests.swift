@@ -25,7 +25,7 @@ extension Mounts {
             }
         }
 
-        /// purgefs ignores SIGXFSZ, but COMMAND keeps the default action.
+        /// A run whose limit is too low for a store fails with a message and leaves no store, because purgefs ignores SIGXFSZ.
         @Test(arguments: [(0, 125), (100, 0)]) func aRunWithALimit(blocks: Int, status: Int32) throws {
             try Scratch.with("limit") { scratch in
                 // The messages go to a pipe, to which the limit does not apply.

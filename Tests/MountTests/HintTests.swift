@@ -32,7 +32,7 @@ extension Mounts {
             #expect(outcome.errors.contains("chmod u+rwX") && !outcome.errors.contains("as that user"), "\(outcome)")
         }
 
-        /// Not even root can enter a user's FUSE mount.
+        /// Not even root can enter a user's FUSE mount, so the message does not advise running as root.
         @Test(arguments: ["$P mount new point/x", "$P mount point/new empty"]) func rootInAUsersMount(command: String)
             throws
         {
@@ -48,7 +48,7 @@ extension Mounts {
             #expect(outcome.status == 1 && outcome.errors.contains("run this as user 65534"), "\(outcome)")
         }
 
-        /// The message names the path.
+        /// The message names the directory that keeps the user out, with its owner and mode.
         @Test func aFileOfAnotherUser() throws {
             let outcome = try said(
                 "mkdir closed; echo x > closed/f; chmod 700 closed; $U $P mark --purgeable closed/f")
@@ -120,7 +120,8 @@ extension Mounts {
             }
         }
 
-        /// Nothing tells the daemon that its store is gone. The daemon checks when the mount ends.
+        /// Commands that need the removed store fail with the reason, and so does `unmount`, which still unmounts. `status`
+        /// only warns.
         @Test func aStoreThatIsRemovedForGood() throws {
             try withMount(mounted: false) { mount in
                 try PurgefsBinary.run("mount", "--total", "64M", mount.store, mount.root).succeeded()
@@ -158,7 +159,8 @@ extension Mounts {
             }
         }
 
-        /// The commands wait for the stopped daemon at the same time.
+        /// Each command says that the daemon is stopped, and how to continue it. The commands run at the same time, because
+        /// each waits.
         @Test func aDaemonThatWasStopped() throws {
             try withMount { mount in
                 let daemon = try #require(mount.daemon)

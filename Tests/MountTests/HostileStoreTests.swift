@@ -36,7 +36,7 @@ extension Mounts {
             }
         }
 
-        /// A record may name only a sidecar.
+        /// A record may name only a sidecar. A file outside the store that a record names stays untouched.
         @Test(arguments: [true, false]) func aRecordThatLeadsOutOfTheStore(absolute: Bool) throws {
             try withMount { mount in
                 let outside = "\(mount.scratch)/outside"
@@ -86,7 +86,8 @@ extension Mounts {
             }
         }
 
-        /// The FIFO appears while the store is mounted. Opening it would wait for the other end.
+        /// A FIFO that replaces a file of a mounted store does not make the daemon hang. Opening it would wait for the other
+        /// end.
         @Test func aFIFOInPlaceOfAFile() throws {
             try withMount(deadline: 60) { mount in
                 try mount.make("Documents/a", size: 4096)
@@ -104,7 +105,7 @@ extension Mounts {
             }
         }
 
-        /// 73,500 bytes of names, which is more than the kernel lists.
+        /// A file with 73,500 bytes of attribute names, which is more than the kernel lists, keeps its charge and its mark.
         @Test func moreAttributeNamesThanAreListed() throws {
             try withMount(on: .tmpfs) { mount in
                 try mount.make("Documents/a", size: 4096)

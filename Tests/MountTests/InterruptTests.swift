@@ -63,8 +63,8 @@ extension Mounts {
             }
         }
 
-        /// Only the daemon is terminated during a scan. strace adds two milliseconds to each fstatat of the store, so the scan
-        /// would take most of a minute.
+        /// A daemon that is terminated during its scan ends early. If a parent process waits for it, the parent reports the
+        /// signal. strace adds two milliseconds to each fstatat of the store, so the scan would take most of a minute.
         @Test func aLongScan() throws {
             try withMount(deadline: 120) { mount in
                 try Program.shell(

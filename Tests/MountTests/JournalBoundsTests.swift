@@ -36,7 +36,7 @@ extension Mounts {
             }
         }
 
-        /// The file never exceeds its size limit, however many names change.
+        /// The journal's file never exceeds its size limit, however many names change.
         @Test func staysWithinItsSize() throws {
             try withMount { mount in
                 try PurgefsBinary.run("set", mount.root, "journal.size=1M").succeeded()

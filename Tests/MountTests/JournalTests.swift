@@ -89,7 +89,7 @@ extension Mounts {
             }
         }
 
-        /// kill -9 loses at most the last second.
+        /// The event of a command that has returned survives kill -9 of the daemon.
         @Test func whatIsASecondOldSurvivesAKill() throws {
             try withMount { mount in
                 try mount.make("tmp/f", size: 4096)

@@ -75,8 +75,8 @@ extension Mounts {
             }
         }
 
-        /// mount(8) run by root does not pass `dev` and `suid` on, but passes `nodev` and `nosuid` on if they were
-        /// given.
+        /// A mount has `nodev` and `nosuid` only if its options do. mount(8) run by root passes these two on, but not `dev` and
+        /// `suid`.
         @Test func devicesAndSetuidAsMountSaysThem() throws {
             try withMount(mounted: false) { mount in
                 try withHelper(mount) { helper in

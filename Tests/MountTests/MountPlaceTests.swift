@@ -50,8 +50,8 @@ extension Mounts {
             }
         }
 
-        /// XDG_RUNTIME_DIR is used if only its owner can write to it, and if its path has at most 16 bytes and no part
-        /// `tmp`.
+        /// XDG_RUNTIME_DIR is used if it belongs to the user and nobody else can write to it, and if its path has at most 16
+        /// bytes and no part `tmp`.
         @Test(arguments: [
             ("pt.", "700", "65534", true), ("pt.", "777", "65534", false), ("pt.", "755", "0", false),
             ("pt12.", "700", "65534", true), ("pt123.", "700", "65534", false), ("tmp/", "700", "65534", false),

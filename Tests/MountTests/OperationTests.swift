@@ -110,7 +110,7 @@ extension Mounts {
             }
         }
 
-        /// Lists a directory that needs many requests while its entries are removed.
+        /// A listing that takes many requests has every entry, although the test removes each entry as soon as it is listed.
         @Test func largeDirectories() throws {
             try withMount(deadline: 200) { mount in
                 let count = Scale.of(20_000)

@@ -233,7 +233,8 @@ extension Mounts {
             #expect(content.elementsEqual(UnsafeRawBufferPointer(start: file.address, count: size)))
         }
 
-        /// Truncates, extends and fills a file through a mapping that has outlived its descriptors.
+        /// A file whose mapping has outlived its descriptors can be extended only to the device's limit. The mapping can then
+        /// fill it.
         @Test(arguments: backings) func neverOverTheLimit(backing: Backing) throws {
             try withMount(on: backing) { mount in
                 try mount.turnThresholdsOff()

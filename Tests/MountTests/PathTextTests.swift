@@ -44,7 +44,8 @@ extension Mounts {
             #expect(outcome.output == " 61 ff 62\n", "\(outcome)")
         }
 
-        /// Uses an accented letter in its two Unicode forms, and a name that begins with a combining mark.
+        /// Paths that look the same but differ in their bytes are different paths. The test uses an accented letter in its two
+        /// Unicode forms, and a name that begins with a combining mark.
         @Test func pathsThatOnlyLookTheSame() throws {
             let outcome = try run(
                 """

@@ -13,7 +13,8 @@ extension Mounts {
             }
         }
 
-        /// A feed writes files of 1 MiB into a cache limited to 10 MiB while four threads write to Documents.
+        /// A feed writes files of 1 MiB into a cache limited to 10 MiB while four threads write to Documents. The policy purges
+        /// the oldest files of the feed, and no others.
         @Test func aFeedBesideFourWriters() throws {
             try withMount(["--total", "256M"]) { mount in
                 try PurgefsBinary.run("policy", "add", mount.path("Library/Caches/feed"), "--limit", "10M").succeeded()

@@ -2,9 +2,9 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A power loss drops everything that a disk's volatile cache has not flushed. Data that an app has synced, the
-    /// settings and the charges survive, and the store can be mounted and used again. Programs/power_loss.py describes
-    /// the method. The test mounts every third state, and every state from PURGEFS_TEST_SCALE=2 on.
+    /// A power loss drops everything that a disk's volatile cache has not flushed. Data that an app has synced, the settings
+    /// and the charges survive, and the store can be mounted and used again. Programs/power_loss.py describes the method. The
+    /// test mounts every third state, or every state if PURGEFS_TEST_SCALE is at least 2.
     @Suite struct PowerLossTests {
         @Test(arguments: [("ext4", 45), ("xfs", 30), ("btrfs", 30)])
         func statesAfterALossOfPower(kind: String, states: Int) throws {

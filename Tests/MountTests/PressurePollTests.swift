@@ -11,7 +11,7 @@ extension Mounts {
             let count = poll(&entry, 1, milliseconds)
             return count > 0 ? Int32(entry.revents) : 0
         }
-        /// Sets free space on a device of 64 MiB, whose level is low below 6.4 MiB and normal again from 7.04 MiB on.
+        /// Sets free space on a device of 64 MiB, whose level is low below 6.4 MiB and normal again at 7.04 MiB.
         private func setFree(_ mount: TestMount, mib: Int) throws {
             try mount.write("\(64 - mib)M", to: "storage.others")
         }

@@ -144,8 +144,8 @@ extension Mounts {
             }
         }
 
-        /// The mount stores the classes of existing files before the new default, and the disk may have room for the
-        /// classes only.
+        /// The mount stores the classes of existing files before the new default. If the disk has room for the classes only,
+        /// the mount fails and says so.
         @Test func aDefaultThatCannotBeSaved() throws {
             try withMount(on: .tmpfs, tmpfsSize: "4M") { mount in
                 mount.expectWarnings()
@@ -181,7 +181,8 @@ extension Mounts {
             }
         }
 
-        /// The kernel puts the data of a write into a mapped page before it asks the daemon to admit the write.
+        /// A refused write leaves nothing in the store, although the kernel puts its data into a mapped page before it asks the
+        /// daemon to admit the write.
         @Test func refusedWritesLeaveNothing() throws {
             try withMount(deadline: 60) { mount in
                 let program = Self.program("refused_write")
@@ -194,8 +195,8 @@ extension Mounts {
             }
         }
 
-        /// Locks the device while a program holds the kernel's lock of a folder in which the kernel has to look up a
-        /// file.
+        /// Locking the device does not hang while a program holds the kernel's lock of a folder in which the kernel has to look
+        /// up a file.
         @Test func lockingBesideAHeldFolder() throws {
             try withMount(deadline: 60) { mount in
                 let program = Self.program("held_folder")
@@ -228,7 +229,8 @@ extension Mounts {
             }
         }
 
-        /// The daemon is killed while its thread that drops pages waits for requests, which are no longer served.
+        /// The daemon is killed while its thread that drops pages waits for requests, which are no longer served. All processes
+        /// end, and the store can be mounted again.
         @Test func killedWhileLocking() throws {
             try withMount(["--total", "1G"], deadline: 240, mounted: false) { mount in
                 var random = SeededGenerator(seed: 1)
@@ -256,8 +258,8 @@ extension Mounts {
             }
         }
 
-        /// The daemon is killed while it drops pages of unlinked files without pause. At each moment one of them is
-        /// being written.
+        /// The daemon is killed while it constantly drops pages of unlinked files, one of which is always being written. The
+        /// writer ends, and the store can be mounted again.
         @Test func killedAmidRefusedWrites() throws {
             try withMount(["--total", "1G"], deadline: 240, mounted: false) { mount in
                 var random = SeededGenerator(seed: 1)

@@ -30,7 +30,7 @@ extension Mounts {
             }
         }
 
-        /// Purges files that the kernel has not looked up since the mount.
+        /// Watchers are also notified of purged files that the kernel has not looked up since the mount.
         @Test func watchersAreToldOfFilesThatNobodyHasSeen() throws {
             try withMount { mount in
                 let names = try makeFiles(mount)
@@ -60,7 +60,7 @@ extension Mounts {
             }
         }
 
-        /// Moves a folder before the kernel can be told about the names that were purged in it.
+        /// A folder is moved before the kernel can be notified of the names that were purged in it.
         @Test func namesInAFolderThatIsMovedMeanwhile() throws {
             try withMount(deadline: 60) { mount in
                 let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

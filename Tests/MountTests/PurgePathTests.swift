@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// `purgefs purge PATH...` and `--path GLOB` purge exactly these files, and name each file that cannot be purged.
+    /// `purgefs purge PATH...` and `--path GLOB` purge exactly the named files, and report each file that cannot be purged.
     @Suite struct PurgePathTests {
         private struct Line: Decodable {
             struct User: Decodable {
@@ -137,7 +137,7 @@ extension Mounts {
             }
         }
 
-        /// Purges many names, including names that are not text.
+        /// All named files are purged, however many they are and whatever bytes their names have.
         @Test func anyName() throws {
             try withMount { mount in
                 let count = Scale.of(10_000)
@@ -182,7 +182,7 @@ extension Mounts {
             }
         }
 
-        /// An absolute pattern also matches only files below TARGET.
+        /// Even an absolute pattern matches only files below TARGET.
         @Test(arguments: [true, false]) func aPatternThatLeavesTheTarget(mounted: Bool) throws {
             try withMount { mount in
                 try makeFiles(mount)

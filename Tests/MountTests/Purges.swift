@@ -24,7 +24,7 @@ extension TestMount {
         try write("+\(number("storage.available"))", to: "storage.others")
     }
 
-    /// Writes `size` bytes to a file, by default in a persistent place, whatever that purges.
+    /// Writes `size` bytes to a file, by default in a persistent place, even if that purges other files.
     func writeImportant(_ size: Int, to relative: String = "Documents/new") throws {
         let file = try OpenFile(path(relative))
         try file.fill(size)
