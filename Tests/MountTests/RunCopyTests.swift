@@ -250,7 +250,8 @@ extension Mounts {
             }
         }
 
-        /// The copy syncs a file before it looks for holes. A read-only file system refuses the sync.
+        /// A copy from a read-only file system has the holes too, although that file system refuses the sync that precedes the
+        /// search for holes.
         @Test func aSeedOnAFileSystemThatIsOnlyRead() throws {
             try Scratch.with("copy") { scratch in
                 let outcome = try shell(

@@ -44,7 +44,8 @@ extension Mounts {
             }
         }
 
-        /// strace stops the daemon during the launch, while it carries out the policies of directories.
+        /// A run whose daemon ends during the launch never starts COMMAND, exits with 125, and leaves nothing. strace stops the
+        /// daemon while it carries out the policies of directories.
         @Test(arguments: [SIGKILL, SIGTERM]) func ofADaemonThatEndsDuringTheLaunch(signal: Int32) throws {
             try Scratch.with("end") { scratch in
                 let (store, temporary) = ("\(scratch.path)/store", "\(scratch.path)/t")
@@ -88,7 +89,8 @@ extension Mounts {
                     time.sleep(0.25)
             """
 
-        /// The reader takes longer for the last events than the daemon waits for a reader that accepts nothing.
+        /// A slow reader gets all events, although it takes longer for the last ones than the daemon waits for a reader that
+        /// accepts nothing.
         @Test(arguments: [[], ["--store", "store"]]) func withASlowReaderOfEvents(options: [String]) throws {
             try Scratch.with("end") { scratch in
                 let (pipe, file) = ("\(scratch.path)/pipe", "\(scratch.path)/events")

@@ -53,7 +53,8 @@ extension Mounts {
             ).succeeded()
         }
 
-        /// The owner of the store could run root's set-user-ID programs as root.
+        /// A copy into a user's store loses the set-user-ID bits, because the owner of the store could run root's programs as
+        /// root.
         @Test(.enabled(if: geteuid() == 0, "only root can bring rights of others"), arguments: ["--seed", "--copy-of"])
         func aStoreOfAUserGetsNoRightsOfOthers(option: String) throws {
             try Scratch.with("run") { scratch in
@@ -290,7 +291,7 @@ extension Mounts {
             }
         }
 
-        /// A tree with a bind mount of the new store's place would be copied into itself.
+        /// A tree with a bind mount of the new store's place is refused, because it would be copied into itself.
         @Test func aTreeThatHasTheNewStoreInIt() throws {
             try Scratch.with("origin") { scratch in
                 let script = """

@@ -81,7 +81,8 @@ extension Mounts {
             }
         }
 
-        /// A stopped process handles no signal until it continues.
+        /// A signal to the run also ends a command that has stopped, although a stopped process handles no signal until it
+        /// continues.
         @Test func aCommandThatHasStopped() throws {
             try trace { trace in
                 try trace.start("echo $$ > $OUT/pid; kill -STOP $$")
@@ -96,7 +97,7 @@ extension Mounts {
             }
         }
 
-        /// Sends the signal to all processes of the group at once, as a terminal does.
+        /// The signal goes to all processes of the group at once, as a terminal sends it.
         @Test func interruptFromTheTerminal() throws {
             try trace { trace in
                 try trace.start("exec sleep 1000")
@@ -174,7 +175,7 @@ extension Mounts {
             }
         }
 
-        /// A stopped daemon cannot report how much the container holds.
+        /// The run exits with 125 and leaves nothing, because a stopped daemon cannot report how much the container holds.
         @Test func aDaemonThatHasStopped() throws {
             try trace { trace in
                 try trace.start("echo > $OUT/ready; while [ ! -e $OUT/go ]; do sleep 0.05; done")
@@ -192,7 +193,8 @@ extension Mounts {
             }
         }
 
-        /// A killed daemon ends a little after its mount is gone, and the command may end in between.
+        /// The run reports the daemon's end although a killed daemon ends a little after its mount is gone, and the command may
+        /// end in between.
         @Test func aDaemonKilledAtTheLastMoment() throws {
             let script = """
                 for each in $(cat /proc/$PPID/task/$PPID/children); do [ $each = $$ ] || kill -KILL $each; done
@@ -273,7 +275,7 @@ extension Mounts {
             }
         }
 
-        /// Purging others.purgeable takes nothing from this app.
+        /// A purge of others.purgeable takes nothing from this app, so `--fail-on purged` does not count it.
         @Test func doesNotFailOnPurgesOfOthers() throws {
             let outcome = try Program.run(
                 PurgefsBinary.path, "run", "--total", "10M", "--others", "5M", "--others-purgeable", "5M", "--fail-on",
@@ -295,7 +297,7 @@ extension Mounts {
             }
         }
 
-        /// A background process makes folders in the place of the container while the run removes it.
+        /// The run removes its store although a background process makes folders in the place of the container meanwhile.
         @Test func aBackgroundProcessThatGoesOnToMakeFolders() throws {
             try trace { run in
                 try run.start(

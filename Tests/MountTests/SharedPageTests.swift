@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Writes, and stores through a shared mapping, into the same pages. None of them is lost.
+    /// No byte is lost when writes and stores through a shared mapping go into the same pages.
     @Suite struct SharedPageTests {
         private static let program =
             URL(fileURLWithPath: #filePath).deletingLastPathComponent()

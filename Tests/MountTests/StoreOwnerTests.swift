@@ -45,7 +45,8 @@ extension Mounts {
             }
         }
 
-        /// Without CAP_SETPCAP, as in a container, root cannot keep its rights while it creates an entry as another user.
+        /// Without CAP_SETPCAP, as in a container, root cannot keep its rights while it creates an entry as another user. The
+        /// run succeeds all the same, and container/ stays root's.
         @Test(.enabled(if: geteuid() == 0, "only root makes things for others")) func withoutSettingRights() throws {
             try Scratch.with("owner") { scratch in
                 let script = """
@@ -73,7 +74,8 @@ extension Mounts {
             }
         }
 
-        /// The daemon is killed before it can write to the journal, which another program has locked.
+        /// Nothing that a killed daemon of root leaves in a user's store belongs to root. The daemon is killed before it can
+        /// write to the journal, which another program has locked.
         @Test func whatRootLeavesHalfDoneIsTheOwners() throws {
             try Scratch.with("owner") { scratch in
                 let place = scratch.path

@@ -10,7 +10,7 @@ extension Mounts {
             text.split(separator: "\n").filter { $0.split(separator: " ").dropFirst().first == call[...] }
         }
 
-        /// By the time a call has returned, the log has its line.
+        /// When a call returns, the log already has its line.
         @Test func aWriteAndItsFile() throws {
             try withMount(["--total", "64M", "--trace"]) { mount in
                 let file = try OpenFile(mount.path("Documents/a \"b\""), O_WRONLY | O_CREAT)

@@ -48,7 +48,8 @@ extension Mounts {
             }
         }
 
-        /// The daemon is gone, but its connection remains, as when one of its threads cannot be killed.
+        /// `unmount` ends the calls that wait for a daemon that is gone but whose connection remains, as when one of its
+        /// threads cannot be killed.
         @Test func ofADeadDaemonWhoseConnectionLives() throws {
             try withDaemon { mount, daemon in
                 let holder = try Program.start([Program.python, "-c", Self.holder, "\(daemon)"])
@@ -82,7 +83,8 @@ extension Mounts {
             }
         }
 
-        /// A save creates this file first. A directory of that name makes it fail even for root.
+        /// `unmount` reports the settings that could not be saved. A save creates device.json.new first, so a directory of that
+        /// name makes it fail even for root.
         @Test func whatCouldNotBeSaved() throws {
             try withDaemon { mount, _ in
                 try Files.makeDirectory("\(mount.store)/device.json.new")

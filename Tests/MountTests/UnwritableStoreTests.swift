@@ -47,7 +47,8 @@ extension Mounts {
                 """
         }
 
-        /// Also covers a journal that a killed process has left in the middle of a transaction.
+        /// `status`, `check`, `events` and `mount -o ro` read a store that cannot be written to, and change nothing, even if a
+        /// killed process has left its journal in the middle of a transaction.
         @Test(arguments: ways.map(\.name), [true, false]) func canBeRead(way: String, interrupted: Bool) throws {
             let way = try #require(Self.ways.first { $0.name == way })
             try Scratch.with("unwritable") { scratch in

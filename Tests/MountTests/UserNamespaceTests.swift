@@ -40,7 +40,7 @@ extension Mounts {
             }
         }
 
-        /// Changes by root clear neither.
+        /// Changes by root clear neither set-user-ID nor set-group-ID.
         @Test func rootKeepsThem() throws {
             try withMount { mount in
                 try mount.make("Documents/f", size: 8192)

@@ -156,7 +156,7 @@ extension Mounts {
             }
         }
 
-        /// The last message appears below the drawing.
+        /// When the daemon dies, the drawing stays on the screen, and a last message appears.
         @Test func theDaemonDies() throws {
             try withMount { mount in
                 try inTerminal(mount) { terminal in
@@ -230,7 +230,7 @@ extension Mounts {
             return !value("State").hasPrefix("R") && blocked & (1 << UInt64(SIGINT - 1)) == 0
         }
 
-        /// A watch of a store shows it before the mount too.
+        /// A watch of a store shows the store before and during its mount, and ends with the mount.
         @Test func followsAStoreIntoItsMount() throws {
             try withMount { mount in
                 try mount.unmount()

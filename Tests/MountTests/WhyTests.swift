@@ -154,7 +154,7 @@ extension Mounts {
             }
         }
 
-        /// Follows renames of parent folders in both directions, folders that are gone, and an exchange.
+        /// `why` follows renames of parent folders in both directions, folders that are gone, and an exchange.
         @Test func folders() throws {
             try withMount { mount in
                 try mount.makeDirectory("Documents/album")
@@ -186,8 +186,8 @@ extension Mounts {
             }
         }
 
-        /// Follows an exchange of two folders, and renames there and back that are faster than the ticks of the
-        /// journal's clock.
+        /// `why` follows an exchange of two folders, and renames there and back that are faster than the ticks of the journal's
+        /// clock.
         @Test func exchangedOrThereAndBack() throws {
             try withMount { mount in
                 for folder in ["Documents/now", "Documents/next"] { try mount.makeDirectory(folder) }
@@ -205,7 +205,7 @@ extension Mounts {
             }
         }
 
-        /// The journal does not have the bytes of the new name.
+        /// `why` follows a file to a name that is not UTF-8, although the journal does not have the bytes of the name.
         @Test func movedToANameThatIsNotUTF8() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 1)
@@ -223,7 +223,7 @@ extension Mounts {
             }
         }
 
-        /// Emptying tmp leaves no event for the folder itself.
+        /// `why` tells that tmp was emptied with a folder in it, although that leaves no event for the folder itself.
         @Test func aFolderThatWasMovedToTmp() throws {
             try withMount { mount in
                 try mount.makeDirectory("Documents/album")
@@ -240,7 +240,8 @@ extension Mounts {
             }
         }
 
-        /// Covers files that were made in a folder after its move, and a write that succeeds after a refused one.
+        /// An event explains nothing newer: no file made in a folder after the folder's move, and no write that succeeds after
+        /// a refused one.
         @Test func whatIsNewerThanTheEvent() throws {
             try withMount(["--total", "16M"]) { mount in
                 try mount.makeDirectory("Documents/album")
@@ -290,7 +291,7 @@ extension Mounts {
             }
         }
 
-        /// Explains the journal of a database, whose name is used again by each transaction.
+        /// `why` explains the journal of a database, although each transaction uses its name again.
         @Test func sqlite() throws {
             try withMount { mount in
                 let words = ["sqlite3", "Documents/app.db", "create table a(b); insert into a values(1)"]
@@ -301,7 +302,7 @@ extension Mounts {
             }
         }
 
-        /// Explains a write that found no room, and a file that cannot be opened or made while the device is locked.
+        /// `why` explains a write that found no room, and a file that cannot be opened or made while the device is locked.
         @Test func refusedAndLocked() throws {
             try withMount(["--total", "16M"]) { mount in
                 try mount.makeDirectory("Documents/safe")
@@ -327,7 +328,7 @@ extension Mounts {
             }
         }
 
-        /// Covers reboot, update, deletion and restoration in the life of a device and an app.
+        /// `why` names the reboot, update, deletion or restoration after which a file is gone.
         @Test func rebootedUpdatedDeletedRestored() throws {
             try withMount { mount in
                 func makeFiles() throws {
@@ -377,7 +378,7 @@ extension Mounts {
             }
         }
 
-        /// A purge may empty the file and leave its name.
+        /// After a purge that leaves the file's name, `why` answers `emptied` until the file is written to.
         @Test func emptied() throws {
             try withMount { mount in
                 try mount.makeDirectory("Library/Caches/stones")
@@ -391,7 +392,8 @@ extension Mounts {
             }
         }
 
-        /// A path may be relative, be a link, end with slashes, lie in a folder that is gone, or not be UTF-8.
+        /// The path that `why` gets may be relative, be a link, end with slashes, lie in a folder that is gone, or not be
+        /// UTF-8.
         @Test func paths() throws {
             try withMount { mount in
                 try mount.makeDirectory("tmp/folder")
@@ -442,7 +444,7 @@ extension Mounts {
             }
         }
 
-        /// A program causes pressure while the device's clock is ahead.
+        /// `why` explains a purge that another program's pressure caused while the device's clock is ahead.
         @Test func purgedInTheBackground() throws {
             try withMount(["--total", "64M"]) { mount in
                 try mount.make("tmp/a", size: 4 << 20)
