@@ -56,7 +56,7 @@ extension FileTable {
         folders[group]?.uses[rank] = max(known, time)
     }
 
-    /// Returns whether the queue knows which files of tmp become aged next.
+    /// Returns whether the queue finds a file of tmp that was last used by a moment exactly when there is one.
     func checkYoung(_ queue: VictimQueue) -> Bool {
         let uses = files.values.filter { mayGo($0) && $0.holds == 0 && counted($0).tier == "tmp" }.map(\.lastUse)
         let moments: [Int64] = [-1, 0, 1, 2, 3, 4, 99, 200, 1000]

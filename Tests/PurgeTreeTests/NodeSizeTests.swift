@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurgeTree
 
-/// A store's tree has a node for each entry, so the size of a node matters more than any other.
+/// A node must stay small, because a store's tree has one for each entry.
 struct NodeSizeTests {
     private typealias UsableSize = @convention(c) (UnsafeMutableRawPointer) -> Int
 

@@ -106,7 +106,7 @@ struct PolicyTests {
         #expect(!fixture.tree.policies.isPending)
     }
 
-    /// A program can hold a removed directory open and set attributes on it.
+    /// A removed directory gets no policy, although a program can hold the directory open and set attributes on it.
     @Test func aRemovedDirectoryGetsNone() {
         var fixture = TreeFixture()
         let directory = fixture.makeDirectory("Documents/d")
@@ -115,7 +115,7 @@ struct PolicyTests {
         #expect(fixture.tree.policies.isEmpty && directory.policy == nil)
     }
 
-    /// The machine's clock may be a year ahead for a moment.
+    /// After the clock is set back, ages count by it again: the machine's clock may be a year ahead for a moment.
     @Test func theClockMayBeSetBack() {
         var fixture = TreeFixture()
         set(&fixture, "Library/Caches", after: 10)

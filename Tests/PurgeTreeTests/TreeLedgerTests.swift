@@ -3,7 +3,7 @@ import Testing
 
 /// Compares the numbers and the order of victims with a table that is recomputed each time.
 struct TreeLedgerTests {
-    /// Each operation occurs with these seeds.
+    /// With each of these seeds, each operation occurs.
     @Test(arguments: Scale.some(of: [1, 2, 4, 5, 6, 7, 8, 9, 10, 21], least: 2)) func agreesWithARecount(seed: UInt64) {
         let done = agree(TreeRun(seed: seed))
         #expect(done.isSuperset(of: Self.operations))
