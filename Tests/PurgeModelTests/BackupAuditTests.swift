@@ -4,7 +4,7 @@ import Testing
 struct BackupAuditTests {
     private static let hour: Int64 = 3600 * 1_000_000_000
 
-    /// Audits files of the given sizes. `flagged` lists the paths with a flag of their own.
+    /// Audits files of the given sizes. `flagged` lists the paths with an exclusion flag of their own.
     private func report(
         _ files: [(path: String, size: Int64)], flagged: Set<String> = [], hours: [String: Int64] = [:]
     ) -> BackupAuditReport {

@@ -56,7 +56,7 @@ struct BackupPlacementTests {
         #expect(placement("Documents/a/fifo", ["Documents/a"], isSpecial: true).exclusion == .excluded)
     }
 
-    /// An excluded folder stands for everything in it.
+    /// An excluded folder stands for everything in it, so the entries in it are not first.
     @Test func first() {
         #expect(placement("tmp", []).isFirst && !placement("tmp/a", []).isFirst)
         #expect(placement("Documents/a", ["Documents/a"]).isFirst)

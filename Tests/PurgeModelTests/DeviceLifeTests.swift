@@ -107,7 +107,7 @@ import Testing
         #expect(device.state == .locking && device.nextDue == Self.after(4))
     }
 
-    /// The command arrives before the timer fires.
+    /// A change that is due is carried out before a command that arrives before the timer fires.
     @Test func whatIsDueComesFirst() throws {
         var device = Self.device(.locking)
         let effects = try device.apply(.unlock, as: "", by: 7, at: Self.after(5))
@@ -127,7 +127,7 @@ import Testing
         #expect(device == before)
     }
 
-    /// The machine's clock was set back, or device.json was edited.
+    /// Locking takes at most ten seconds from now, even if the machine's clock was set back or device.json was edited.
     @Test func lockingNeverTakesLonger() {
         var device = Self.device(.locking)
         for moment in [Instant(nanoseconds: .max), Self.after(86400)] {
@@ -217,7 +217,7 @@ import Testing
         #expect(marked.changes(since: marked) == [] && device.changes(since: marked) == ["the end of a reboot"])
     }
 
-    /// A file with more boots would be refused.
+    /// The number of boots ends at the largest number that is not refused in a file.
     @Test func bootsEndWhereAFileMayHaveThem() throws {
         var device = Self.device(.unlocked)
         device.boots = (1 << 60) - 1

@@ -127,7 +127,7 @@ import Testing
         #expect([device.total, device.others, device.othersPurgeable].map(\.bytes) == [4096, 8192, 4096])
     }
 
-    /// A file with larger counters is refused.
+    /// Counters end at the largest number that is not refused in a file.
     @Test func countersEndWhereAFileMayHaveThem() throws {
         var device = Self.device()
         device.counters.refusedWrites = (1 << 60) - 1
@@ -198,7 +198,7 @@ import Testing
         #expect(device.capacity.reclaimable == ByteCount(blocks: 7))
     }
 
-    /// A store may contain large numbers, and counters must not overflow.
+    /// Counters and sizes do not overflow, although a store may contain large numbers.
     @Test func numbersEndAtTheEndOfTheirRange() {
         var device = Self.device(others: 10, purgeable: 10)
         device.counters.purgedBytes = 1 << 60

@@ -25,7 +25,7 @@ import Testing
         #expect(try json(event) == #"{"seq":1,"time":"2026-11-21T09:30:00.000Z","type":"mount"}"#)
     }
 
-    /// These fields tell why a file is gone.
+    /// The fields that tell why a file is gone are read as they were written.
     @Test func fieldsOfAPurgeAndARename() throws {
         let purge = Event(
             seq: 7, time: "s", type: .purge, path: "tmp/a", pid: 42, cause: "Documents/b", process: "cp", lastUse: "u",

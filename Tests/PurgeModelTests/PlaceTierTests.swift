@@ -26,7 +26,8 @@ import Testing
         #expect(place.tier == tier)
     }
 
-    /// Names are compared by bytes: a canonically equivalent name has no special meaning.
+    /// Names are compared by bytes: a name that is not UTF-8 has no special meaning, even if it begins with the name of a
+    /// place.
     @Test func bytesThatAreNoTextHaveNoMeaning() {
         #expect(Place.root.entry(named: [0x74, 0x6D, 0x70, 0xFF]) == .persistent)
         #expect(Place.library.entry(named: [0xFF, 0xFE]) == .persistent)

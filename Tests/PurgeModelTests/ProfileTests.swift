@@ -158,7 +158,7 @@ import Testing
         #expect(device.reclaimUrgency == nil && device.reclaiming.urgency == nil)
     }
 
-    /// The purge also ends when nothing is left. From then on the level alone decides.
+    /// The purge also ends when nothing is left to purge. After that, the level alone decides how urgently files are purged.
     @Test func urgencyEndsWhenNothingIsLeft() throws {
         var device = try Self.device(others: 960, purgeable: 30)
         device.reclaiming.begin(on: device)
@@ -225,7 +225,7 @@ import Testing
         #expect(device.goal(for: .pressure) == nil)
     }
 
-    /// A change of capacity waits for the purge that makes it fit, but not for pressure.
+    /// A change of capacity calls for the purge that makes its content fit, but not for one by pressure.
     @Test func whatAChangeOfCapacityCallsFor() throws {
         var device = try Self.device(used: 500)
         let effects = try device.apply(.total(.to(ByteCount(blocks: 400))), as: "", by: 0, at: Self.start)
@@ -249,7 +249,7 @@ import Testing
             ])
     }
 
-    /// The device's clock starts at noon.
+    /// Files in tmp become aged when a day begins, at midnight by the device's clock, which starts at noon.
     @Test func tmpIsLookedAtWhenADayBegins() throws {
         var device = try Self.device()
         func isAged(after seconds: Int64, at now: Int64) throws -> Bool {

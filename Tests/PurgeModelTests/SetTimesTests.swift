@@ -14,7 +14,7 @@ struct SetTimesTests {
         #expect(set.text == "m5.000000007+60")
     }
 
-    /// A call may have read the stamp before the new one was set.
+    /// The stamp before the newest is still known, because a call may have read it before the new one was set.
     @Test func theOneBeforeIsStillKnown() {
         var set = SetTimes()
         for second in 1...3 as ClosedRange<Int64> { set.set(Self.at(second), .access, clock: second * 10) }

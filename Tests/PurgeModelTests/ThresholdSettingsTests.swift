@@ -84,7 +84,7 @@ import Testing
         #expect(later.desired.bytes == 819_200)
     }
 
-    /// Sizes stay while percentages follow the total, but no level may begin above the free space that purging aims for.
+    /// Sizes stay while percentages follow the total, but a threshold is never below the one before it.
     @Test(
         arguments: [
             ("verylow 5", 100, [5, 10, 11, 11]),
