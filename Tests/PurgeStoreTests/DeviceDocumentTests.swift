@@ -9,7 +9,7 @@ import Testing
 @Suite struct DeviceDocumentTests {
     private static let id = "3F2504E0-4F89-41D3-9A0C-0305E82C3301"
 
-    /// The expectation covers every byte.
+    /// The file of a new device has exactly these bytes.
     @Test func contentOfANewDevice() {
         #expect(
             JSONText.encode(Device(containerID: Self.id), pretty: true) == """
@@ -77,7 +77,7 @@ import Testing
         #expect(device.clock == 12 && !device.history.isEmpty)
     }
 
-    /// The history has the maximum number of remembered advances.
+    /// A device with the maximum number of remembered advances can be saved and loaded.
     @Test func theLongestHistoryFits() throws {
         try Scratch.with("history") { scratch in
             var device = Device(containerID: Self.id)

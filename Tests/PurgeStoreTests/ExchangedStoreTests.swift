@@ -57,7 +57,7 @@ struct ExchangedStoreTests {
         try exchange("store", hasFile: hasFile, isThere: false)
     }
 
-    /// The owner of the store must not receive anything of root's.
+    /// When the owner exchanges a folder in the store, the owner receives nothing of root's.
     @Test(arguments: ["store/container", "store/container/Library", "store/extents"])
     func aFolder(_ name: String) throws {
         try exchange(name, hasFile: false, isThere: true)

@@ -44,7 +44,7 @@ struct ExtentRecordTests {
         #expect(ExtentRecord.decode(bytes) == nil)
     }
 
-    /// Damage of any kind must not end the daemon.
+    /// Random bytes are refused or give valid runs: no damage may end the daemon.
     @Test func randomBytesAreDecodedOrRefused() {
         var random = SeededGenerator(seed: 4)
         for _ in 0..<5000 {

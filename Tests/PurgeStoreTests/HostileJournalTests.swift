@@ -65,7 +65,7 @@ struct HostileJournalTests {
     static let odd: [Odd] = ["-journal", "-wal", "-shm"].flatMap { part in
         ["journal.sqlite\(part)", "nowhere", "/etc/hostname", "FIFO", "directory"].map { Odd(part: part, thing: $0) }
     }
-    /// The files that SQLite keeps beside the journal, and opens only when it writes.
+    /// Something else in the place of a file that SQLite keeps beside the journal, and opens only when it writes, is damage.
     @Test(arguments: odd) func somethingElseBesideIt(odd: Odd) throws {
         let made =
             switch odd.thing {
@@ -114,7 +114,7 @@ struct HostileJournalTests {
         }
     }
 
-    /// Such a number leaves no room for the numbers of further events.
+    /// A number that leaves no room for the numbers of further events is damage.
     @Test(arguments: [1 << 62, (1 << 61) + 1] as [Int64]) func numbersThatLeaveNoRoom(seq: Int64) throws {
         try change("UPDATE events SET seq = \(seq) WHERE seq = 20")
         #expect(try opening().what == "the journal is damaged: it has an event with the number \(seq)")
@@ -134,7 +134,7 @@ struct HostileJournalTests {
         #expect(try JournalReader(storePath: directory["s"]).events().last?.seq == (1 << 61) + 1)
     }
 
-    /// Any SQLite column can hold a value of any type.
+    /// Rows with values of wrong types can be read: any SQLite column can hold a value of any type.
     @Test func rowsOfWrongTypes() throws {
         let values = ["NULL", "x'00ff'", "'text'", "9e999", "-1.5", "\(Int64.min)", "\(Int64.max)", "zeroblob(50000)"]
         for (index, value) in values.enumerated() {
@@ -168,7 +168,7 @@ struct HostileJournalTests {
         #expect(directory.names(in: "s").contains("journal.sqlite.foreign-1") && !directory.exists("elsewhere"))
     }
 
-    /// A FIFO as the rollback journal would make SQLite wait for its other end.
+    /// A FIFO or a link in the place of the rollback journal is refused: SQLite would wait for the FIFO's other end.
     @Test(arguments: ["fifo", "link"]) func anOddRollbackJournal(kind: String) throws {
         if kind == "fifo" {
             #expect(mkfifo(path + "-journal", 0o600) == 0)
@@ -180,7 +180,7 @@ struct HostileJournalTests {
         if kind == "link" { #expect(try directory.read("elsewhere") == "precious") }
     }
 
-    /// A rollback journal can name a super-journal at its end: SQLite reads that file and removes it.
+    /// A file that the rollback journal names as its super-journal stays, although SQLite would read and remove it.
     @Test func aSuperJournalIsNotRemoved() throws {
         try directory.write("precious", to: "elsewhere")
         let live = try Database(path: path, flags: 2)

@@ -15,7 +15,7 @@ struct StoreBeforeTests {
         try Store.open(directory[name], creating: true, start: start)
     }
 
-    /// Each system call fails once, in turn.
+    /// An opening in which one system call fails leaves nothing. Each call fails once, in turn.
     @Test(arguments: [EIO, ENOSPC, EMFILE]) func nothingIsLeftByAFailure(code: Int32) throws {
         try directory.makeDirectory("empty")
         try System.changeMode(at: AT_FDCWD, directory["empty"], 0o755)
@@ -60,7 +60,7 @@ struct StoreBeforeTests {
         #expect(directory.names() == [])
     }
 
-    /// Names that merely start like a store's files belong to someone else.
+    /// A withdrawal leaves files whose names merely start like those of a store: they belong to someone else.
     @Test func leavesWhatItHasNotMade() throws {
         let store = try open()
         try store.saveSettings(try store.loadSettings())
@@ -96,7 +96,7 @@ struct StoreBeforeTests {
         #expect(directory.names(in: "third/container") == ["Documents", "Library", "tmp"])
     }
 
-    /// The last words may still be read, and SQLite needs the rollback journal.
+    /// A withdrawal leaves the last words, which may still be read, and the rollback journal, which SQLite needs.
     @Test func leavesLastWordsAndTheJournalsJournal() throws {
         do {
             let store = try open()
@@ -139,7 +139,8 @@ struct StoreBeforeTests {
         #expect(throws: Errno.noData) { try Attributes.get(directory["store"], "user.purgefs.start") }
     }
 
-    /// A child just forked by another thread holds the store's lock until its exec.
+    /// A start that restores a store waits for a lock that is held for a moment: a child just forked by another thread holds
+    /// the store's lock until its exec.
     @Test func waitsForALockThatIsHeldForAMoment() throws {
         let before = try start("first")
         let outcome = SystemCallFaults(after: 0, of: .flock, code: EAGAIN, count: 3).during {

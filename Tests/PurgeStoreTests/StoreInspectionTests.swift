@@ -76,7 +76,7 @@ struct StoreInspectionTests {
 
     // device.json.
 
-    /// The app may have stored paths that contain the container's identifier.
+    /// A repair of damaged settings keeps the container's identifier, because the app may have stored paths that contain it.
     @Test func keepsTheIdentifierOfDamagedSettings() throws {
         let damaged = #"""
             {"version": 1, "containerID": "3F2504E0-4F89-41D3-9A0C-0305E82C3301", "total": -1, "others": 8192, "boots": 7}
@@ -106,7 +106,8 @@ struct StoreInspectionTests {
         var unfinished: DeviceWork?
         let done: String
     }
-    /// Files without a class of their own, stamps of before an advance and an interrupted deletion depend on these settings.
+    /// A repair keeps the settings on which files without a class of their own, stamps from before an advance, and an
+    /// interrupted deletion depend.
     @Test(arguments: [
         Remains(
             members:
@@ -135,7 +136,7 @@ struct StoreInspectionTests {
         #expect(settings == expected && settings.history.isEmpty != remains.hasHistory)
     }
 
-    /// The next mount purges caches that do not fit into the device, and drops events that do not fit into the journal.
+    /// A repair keeps the sizes of device and journal. With smaller ones, the next mount would purge caches and drop events.
     @Test func keepsTheSizesOfDeviceAndJournal() throws {
         let members = "\"version\":1,\"containerID\":\"\(DeviceSettingsTests.id)\",\"protection\":\"none\""
         try directory.write(

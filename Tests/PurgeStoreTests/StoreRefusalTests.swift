@@ -25,7 +25,8 @@ struct StoreRefusalTests {
         #expect(try directory.read("file") == "precious")
     }
 
-    /// A directory that was checked or made must not be exchanged for another one, nor recreated.
+    /// A directory that was checked or made is not accepted after it was exchanged for another one or is gone, and is not made
+    /// again.
     @Test(arguments: ["empty", "gone", "file"]) func refusesAnotherThanTheKnown(there: String) throws {
         let known = try KnownDirectory(path: directory.path)
         if there == "empty" { try directory.makeDirectory("store") }

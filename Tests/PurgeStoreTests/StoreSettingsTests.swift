@@ -75,7 +75,7 @@ struct StoreSettingsTests {
         #expect(syncs == [1, 0, 2, 0])
     }
 
-    /// The process remembers the settings that it read last, and need not parse the file again.
+    /// The settings that a process remembers are always those in the file.
     @Test func knownSettingsAreThoseOfTheFile() throws {
         let fresh = try store.loadSettings()
         #expect(try SettingsDocument.settings(from: DeviceFile.content(of: fresh)) == fresh)
@@ -101,7 +101,7 @@ struct StoreSettingsTests {
         return try directory.read("s/device.json")
     }
 
-    /// A flipped bit in a member's name is damage, not a device of another size.
+    /// A missing or unknown member, as after a flipped bit in its name, is damage, and does not get its default.
     @Test(arguments: [
         ("\"total\"", "\"uotal\"", "uotal", "there is no such setting"),
         ("\"boots\"", "\"foots\"", "foots", "there is no such setting"),
@@ -155,7 +155,7 @@ struct StoreSettingsTests {
         #expect(try store.loadSettings().othersPurgeable == ByteCount(8192))
     }
 
-    /// A killed save leaves only an incomplete device.json.new.
+    /// An incomplete device.json.new, which a killed save leaves, is passed over, and the next save replaces it.
     @Test func passesOverWhatAKilledSaveLeft() throws {
         let settings = Device(containerID: DeviceSettingsTests.id)
         try store.saveSettings(settings)

@@ -39,7 +39,7 @@ struct StoredAttributesTests {
         #expect(try read(["user.purgefs.extents": "i"]).hasExtents)
     }
 
-    /// Their names take more than 1 KiB.
+    /// All attributes are read although their names take more than 1 KiB.
     @Test func manyNamesAreReadWhole() throws {
         var values = ["user.purgefs.isPurgeable": "high", "user.purgefs.born": "5.000000001"]
         for number in 100..<130 { values["user.\(String(repeating: "x", count: 60))\(number)"] = "" }
