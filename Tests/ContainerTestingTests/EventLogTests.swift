@@ -31,7 +31,7 @@ import Testing
         #expect(try self.events(told, journal: []).map(\.missed) == [0, 3, 0])
     }
 
-    /// The journal of a reused store has events of earlier mounts.
+    /// Events of earlier mounts, which the journal of a reused store has, are left out.
     @Test func noEventBefore() throws {
         let events = try events([told[1]], journal: (1...8).map { Self.line($0, "purge") })
         #expect(events.map(\.seq) == [6, 7, 8])

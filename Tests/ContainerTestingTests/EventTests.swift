@@ -25,7 +25,7 @@ import Testing
                 + "pressure veryLow, process sh")
     }
 
-    /// A newer binary may send types that this library does not know.
+    /// An event is decoded even if its type is unknown to this library, because a newer binary may send such types.
     @Test func unknownType() throws {
         let line = #"{"seq":1,"time":"2026-11-23T10:53:36Z","type":"snapshot","pressure":"low","more":[1]}"#
         #expect(try Lines.decode(Container.Event.self, from: Data(line.utf8)).type.rawValue == "snapshot")

@@ -68,7 +68,7 @@ struct ContainerWalkTests {
         }
     }
 
-    /// A folder disappears or is replaced after the walk finds it and before the walk enters it.
+    /// The walk goes on if a folder disappears or is replaced after the walk finds it and before the walk enters it.
     @Test(arguments: ["", "file", "link"]) func replacedFolder(by kind: String) throws {
         try SampleContainer.with { container in
             for folder in ["a", "b"] { try Files.makeDirectory(container.pathOf(folder)) }

@@ -40,7 +40,7 @@ struct EntryReaderTests {
         }
     }
 
-    /// The inode number was reused, or the file was written after it was read.
+    /// A further name is refused as a hard link if its file has changed since it was read under the first name.
     @Test func furtherNameOfAnotherFile() throws {
         try SampleContainer.with { container in
             try Files.write("data", to: container.pathOf("a"))
@@ -72,7 +72,7 @@ struct EntryReaderTests {
         }
     }
 
-    /// After the walk, the file was replaced, as programs do when they save.
+    /// A file that was replaced after the walk, as programs do when they save, is read as it is now.
     @Test func replacedFile() throws {
         try SampleContainer.with { container in
             try Files.write("first", to: container.pathOf("a"))

@@ -74,7 +74,7 @@ struct ExchangedPlaceTests {
         }
     }
 
-    /// Leftovers of a killed process are removed only after they are verified as such.
+    /// A directory under the temporary name is removed only if it belongs to root and has the mode of root's leftovers.
     @Test func remainsOfOthers() throws {
         try SampleContainer.with { container in
             try Self.make(.create, from: container, at: "\(container.path)/../backup")

@@ -71,7 +71,7 @@ struct ManifestTests {
         #expect(same.first?.runs?.count == 10_000)
     }
 
-    /// These strings are written to a journal and a terminal.
+    /// A header with a malformed time or identifier is refused, because both are written to a journal and a terminal.
     @Test(arguments: [
         ("2026-11-22T12:00:00.000Z", "C"), ("2026-11-22T12:00:00.000Z", "64D2D0B7-3CC8-46A4-8F77-4F2C0B6C3E1\u{1B}"),
         ("now", uuid), ("\u{1B}[31m2026-11-22T12:00:0", uuid), ("2026-11-22T12:00:00.000Z\n", uuid),
@@ -138,7 +138,7 @@ struct ManifestTests {
         #expect(accepted.isEmpty)
     }
 
-    /// The checksum is correct, so that only the content is wrong.
+    /// A line with wrong content is refused even if the checksum is correct.
     @Test(arguments: [
         "", "{}", "{\"kind\":\"purgefs backup\",\"version\":1,\"entries\":[",
         "{\"kind\":\"other\",\"version\":1,\"entries\":[", "{\"kind\":\"purgefs backup\",\"version\":2,\"entries\":[",

@@ -43,13 +43,14 @@ struct RestoreComparisonTests {
         #expect(found.missing.isEmpty && found.entries == 0 && found.unexpected.isEmpty)
     }
 
-    /// The folder tmp itself was restored.
+    /// The content of tmp is reported as left out, although the folder itself was restored.
     @Test func contentsOfTmp() throws {
         let found = try comparison(["tmp", "tmp/d"], ["tmp/a", "tmp/d/b"], restored: ["tmp"])
         #expect(texts(found) == ["tmp leftOut(PurgeModel.BackupExclusion.temporary) 3 6"])
     }
 
-    /// A folder of the layout is recreated. The flag on it was set before the backup or after it.
+    /// The content of a flagged folder of the layout is left out if the flag was set before the backup, and unexpected if it
+    /// was set later. The folder itself is always recreated.
     @Test func excludedFolderOfTheLayout() throws {
         let before = try comparison(
             ["Documents"], ["Documents/a"], restored: ["Documents"], flagged: ["Documents"])

@@ -48,7 +48,7 @@ struct RestoredAttributesTests {
         #expect(error.advice.hasSuffix("Nothing was restored."))
     }
 
-    /// Attributes for the system alone are left out.
+    /// Attributes for the system alone are left out if the file system refuses them.
     @Test(.enabled(if: geteuid() == 0, "only root has such attributes"), arguments: [EPERM, EACCES, EOPNOTSUPP])
     func ofTheSystem(code: Int32) throws {
         let content = try restore("trusted.note", failingWith: code).get()

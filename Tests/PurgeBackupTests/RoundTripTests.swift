@@ -82,7 +82,7 @@ struct RoundTripTests {
         }
     }
 
-    /// Such times must be recorded: with the stamp alone, the file would not age with the device's clock.
+    /// Times in the future are recorded: with the stamp alone, the file would not age with the device's clock.
     @Test func timesInTheFuture() throws {
         try SampleContainer.with { container in
             try Files.makeDirectory(container.pathOf("d"))

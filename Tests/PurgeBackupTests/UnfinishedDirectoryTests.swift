@@ -73,7 +73,7 @@ struct UnfinishedDirectoryTests {
         }
     }
 
-    /// Something else appears at the name while the directory is created; it stays.
+    /// Something else that appears under the name while the directory is created stays.
     @Test(arguments: [true, false]) func somethingElseIsThereMeanwhile(isFolder: Bool) throws {
         try SampleContainer.with { container in
             let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished")
@@ -89,7 +89,8 @@ struct UnfinishedDirectoryTests {
         }
     }
 
-    /// The owner has moved the directory away, and another process makes one with the same name.
+    /// A process neither removes nor publishes the directory that another process has made under the same name after the owner
+    /// moved the first one away.
     @Test func discardsOnlyItsOwn() throws {
         try SampleContainer.with { container in
             let kind = UnfinishedDirectory.Kind(what: "the store", suffix: ".unfinished")

@@ -45,7 +45,7 @@ struct CleaningListTests {
 
     @Test func xml() throws { #expect(try tasks("<array>\(Self.three)</array>") == Self.expected) }
 
-    /// Python's plistlib wrote this encoding of the same list.
+    /// A binary list has the same tasks as the text. Python's plistlib wrote it.
     @Test func binary() throws {
         let text =
             "YnBsaXN0MDCjAQQK0QIDVFBhdGhfEBVMaWJyYXJ5L0NhY2hlcy9pbWFnZXPSBQIGCVdFbnRyaWVzogcIVSoudG1wU29sZF5Eb2N1bWVudHMv"
@@ -136,7 +136,8 @@ struct CleaningListTests {
         #expect(throws: CleaningList.Fault.self) { try CleaningList(Array(text.utf8)) }
     }
 
-    /// An array that contains itself, and ten arrays that each contain the next one fourteen times.
+    /// Lists that would grow without end are refused: an array that contains itself, and ten arrays that each contain the next
+    /// one fourteen times.
     @Test(arguments: [
         "YnBsaXN0MDChAAgAAAAAAAABAQAAAAAAAAABAAAAAAAAAAAAAAAAAAAACg==",
         "YnBsaXN0MDCuAQEBAQEBAQEBAQEBAQGuAgICAgICAgICAgICAgKuAwMDAwMDAwMDAwMDAwOuBAQEBAQEBAQEBAQEBASuBQUFBQUFBQUFBQUFBQWu"
@@ -168,7 +169,7 @@ struct CleaningListTests {
         }
     }
 
-    /// The nesting exceeds any stack.
+    /// Nesting that exceeds any stack is refused.
     @Test(arguments: [
         ("<array>", "</array>"), ("<dict><key>Path</key>", "</dict>"), ("<array x='/'>", "</array>"),
         ("<array><!-- </array> -->", "</array>"), ("<plist>", "</plist>"), ("<array>&lt;/array>", "</array>"),
@@ -180,7 +181,7 @@ struct CleaningListTests {
         #expect(fault(String(repeating: begin, count: depth) + String(repeating: end, count: depth)) != nil)
     }
 
-    /// Such nesting in other encodings, and a binary list of 150,000 nested arrays.
+    /// Such nesting is also refused in other encodings, and so is a binary list of 150,000 nested arrays.
     @Test func deepInOtherForms() throws {
         let text = "<plist>" + String(repeating: "<array>", count: 40_000) + "</plist>"
         for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32] {

@@ -35,7 +35,7 @@ struct BackupSignalTests {
         return try outcome.result.get()
     }
 
-    /// The store already has its name; the signal ends the comparison.
+    /// A signal that arrives when the store already has its name ends the comparison, and the store is complete.
     @Test func afterTheRestoration() throws {
         try withStore { root in
             let words = ["backup", "restore", "\(root)/saved", "\(root)/new"]

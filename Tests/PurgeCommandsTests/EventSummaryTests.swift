@@ -75,7 +75,7 @@ struct EventSummaryTests {
         #expect(!text.contains("\n"))
     }
 
-    /// A clock can be set back, and invalid times are ignored.
+    /// The summary gives the earliest and the latest time, even if the clock was set back. Invalid times are ignored.
     @Test func aClockThatWasSetBack() {
         var summary = EventSummary()
         for time in ["2026-11-21T09:00:00.000Z", "2026-11-22T09:00:00.000Z", "x", "2026-11-20T09:00:00.000Z"] {
@@ -89,7 +89,7 @@ struct EventSummaryTests {
         #expect(EventSummaryText(report: damaged.report).lines.first == "1 event")
     }
 
-    /// The two files and their directories have canonically equivalent names.
+    /// Two files are counted separately although they and their directories have canonically equivalent names.
     @Test func pathsThatAreEqualAsText() {
         var summary = EventSummary()
         for name in ["caf\u{E9}", "cafe\u{301}", "caf\u{E9}"] {

@@ -35,7 +35,7 @@ struct RenderingTests {
         #expect(message == #"cannot check: /a\u{a}b: it is\u{9}odd"# + "\n" + #"  Rename /a\u{a}b."#)
     }
 
-    /// The strings may come from a file that another user has written.
+    /// Control characters in an event are escaped, because its strings may come from a file that another user has written.
     @Test func eventWithControlCharacters() {
         let line = EventText.line(Event(time: "T\u{1B}", type: .restore, reason: "1 entry of\u{1B}[31m\nx"))
         #expect(line.hasPrefix(#"T\u{1b}"#) && line.contains(#"1 entry of\u{1b}[31m\u{a}x"#))

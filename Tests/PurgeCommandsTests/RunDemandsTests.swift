@@ -66,12 +66,13 @@ struct RunDemandsTests {
         #expect(throws: CommandFailure.usage("--fail-on: " + message)) { try end(["--fail-on", text], []) }
     }
 
-    /// A demand may concern events that were lost.
+    /// A run with demands fails if events were lost, because a demand may concern them.
     @Test(arguments: [([], 0), (["refused"], 1)]) func eventsThatAreMissing(demands: [String], failures: Int) throws {
         #expect(try self.failures(demands, [Event(seq: 4, type: .dropped, reason: "3 events")]) == failures)
     }
 
-    /// Refusals beyond 1,024 files a second share one event without a path, so GLOB cannot be decided.
+    /// Refusals beyond 1,024 files a second share one event without a path. A demand with GLOB then cannot be decided, unless
+    /// another event meets it.
     @Test(arguments: [
         (["refused:Documents/*"], nil, 1), (["refused:Documents/*"], "Documents/a", 0), (["refused"], nil, 0),
         (["flagLost:*"], nil, 0), ([], nil, 0),

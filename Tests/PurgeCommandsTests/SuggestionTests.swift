@@ -42,7 +42,7 @@ struct SuggestionTests {
         #expect(Suggestion.nearest(to: "completeU", among: ["completeUnlessOpen", "completeUntilFirst"]) == nil)
     }
 
-    /// Other tools use these words.
+    /// A word that other tools use leads to the word of purgefs.
     @Test(arguments: [
         ("restart", "device", "reboot"), ("kill", "app", "terminate"), ("uninstall", "app", "delete"),
         ("remove", "app", "delete"), ("rm", "policy", "remove"), ("set", "clock", "advance"), ("stop", "policy", nil),

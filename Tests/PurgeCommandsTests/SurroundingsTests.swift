@@ -66,7 +66,7 @@ struct SurroundingsTests {
         #expect(Self.surroundings.lies(path, in: directory) == lies)
     }
 
-    /// Without /proc there is no table.
+    /// Without /proc there is no table, so the paths alone decide.
     @Test func withoutATable() {
         let bare = Surroundings(mounts: [])
         #expect(bare.store(holding: "/srv/apps/store/container", isStore: Self.isStore) == "/srv/apps/store")

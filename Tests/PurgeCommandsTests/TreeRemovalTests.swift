@@ -7,7 +7,7 @@ import Testing
 @testable import PurgeCommands
 
 struct TreeRemovalTests {
-    /// The tree is deeper than paths and file descriptors allow.
+    /// A tree is removed even if it is deeper than paths and file descriptors allow.
     @Test func removesADeepTree() throws {
         let root = try System.makeTemporaryDirectory(prefix: "/tmp/purgefs-removal-test.")
         let parent = try FileDescriptor.open(root, O_RDONLY | O_DIRECTORY)

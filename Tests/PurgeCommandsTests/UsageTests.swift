@@ -100,7 +100,7 @@ struct UsageTests {
         }
     }
 
-    /// Users often forget the unit.
+    /// The message about a device that is too small suggests a unit if the size has none and may have been meant with one.
     @Test(arguments: [
         ("64", "--total 64: the smallest device is 1 MiB; did you mean 64M?"),
         ("4096", "--total 4096: the smallest device is 1 MiB; did you mean 4096M?"),

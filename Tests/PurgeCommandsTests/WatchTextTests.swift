@@ -147,7 +147,7 @@ struct WatchTextTests {
         #expect(none.lines.last == "no events yet")
     }
 
-    /// One device is overcommitted, and another is empty.
+    /// The bar has its width even if the device is overcommitted, empty, or of no size.
     @Test func bars() {
         func bar(others: Int64, used: Int64, total: Int64 = 100 << 12) -> CapacityBar {
             var report = report(thresholds: .off)

@@ -221,7 +221,7 @@ struct DiagnosisTests {
     @Test(arguments: [places, states, protection, marks, sizes].flatMap { $0 })
     func eachRule(_ each: Case) { #expect(Self.found([each.entry]) == each.found) }
 
-    /// Purges skip hard-linked files.
+    /// A hard-linked database in Caches is no finding, because purges skip it.
     @Test func severalNames() {
         var entry = Self.entry("Library/Caches/app.sqlite")
         entry.names = 2
@@ -242,7 +242,7 @@ struct DiagnosisTests {
             [" a", "a ", "a."].allSatisfy { NameProblem.of($0.utf8) == .blank } && NameProblem.of(".a".utf8) == nil)
     }
 
-    /// Findings are sorted by severity, size and path. A thousand of each rule are kept, and all are counted.
+    /// Findings are sorted by severity and size. A thousand of each rule are kept, the largest ones, and all are counted.
     @Test func orderAndBound() {
         var diagnosis = Diagnosis(.init(now: Self.now, protection: .none))
         for number in 0..<5000 {

@@ -50,7 +50,7 @@ struct DiagnosisTextTests {
             ])
     }
 
-    /// A detail may name files of the container.
+    /// Control characters in a detail are escaped, because it may name files of the container.
     @Test func detailsAreShownSafely() {
         let lines = Self.lines([Self.finding(.purgedTarget, "a", nil, "to tmp/\u{1B}[31m\u{202E}, purged then")])
         #expect(lines[1] == #"    a  to tmp/\u{1b}[31m\u{202e}, purged then"#)

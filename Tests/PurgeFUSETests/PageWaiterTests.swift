@@ -55,7 +55,7 @@ struct PageWaiterTests {
         }
     }
 
-    /// A program holds a kernel lock that the lookup needs.
+    /// A file is left if its lookup takes too long, as when a program holds a kernel lock that the lookup needs.
     @Test func aFileThatTakesTooLongIsLeft() throws {
         try withWaiter { waiter, nodes in
             let held = Gate()

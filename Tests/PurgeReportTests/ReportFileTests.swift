@@ -48,7 +48,7 @@ struct ReportFileTests {
         }
     }
 
-    /// Root opened the folder when the run began. Before the end, the folder's owner may put a link in its place.
+    /// Root writes no report through a link that the folder's owner has put in the place of the folder since the run began.
     @Test(.enabled(if: geteuid() == 0, "only root writes where others can put a link"))
     func aLinkInThePlaceOfTheFolder() throws {
         try Scratch.with("report") { scratch in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurgeStore
 
-/// A process killed by a signal while it writes.
+/// A process killed by a signal while it writes leaves an undamaged store, and no batch of events in part.
 struct KilledProcessTests {
     /// The arguments are the microseconds until the signal, counted from the opening of the store.
     @Test(arguments: [500, 3000, 10_000, 40_000, 90_000]) func leavesAWholeStore(life: UInt32) async throws {

@@ -37,7 +37,8 @@ struct NewDirectoryTests {
         }
     }
 
-    /// The file system gives every directory the same mode. Where only root can exchange names, this does not matter.
+    /// A directory that does not keep its mode, as where the file system gives every directory the same one, is refused and
+    /// removed. Where only root can exchange names, the mode does not matter.
     @Test(.enabled(if: geteuid() == 0, "only root asks for a proof"), arguments: [true, false])
     func aModeThatIsNotKept(isOthers: Bool) throws {
         try Scratch.with("new") { scratch in
@@ -110,7 +111,8 @@ struct NewDirectoryTests {
         }
     }
 
-    /// The rule also applies to a link to a directory above. Root's own link is followed.
+    /// Root also follows a link to a directory above the file only where nobody else can have put it. Root's own link is
+    /// followed.
     @Test(.enabled(if: geteuid() == 0, "only root is asked to write for others"), arguments: ["outside", "../outside"])
     func outputBelowALink(target: String) throws {
         try Scratch.with("output") { scratch in

@@ -2,7 +2,7 @@ import PurgeSystem
 import Testing
 
 struct GateTests {
-    /// A change between the check and the wait reaches a loop that is not waiting yet.
+    /// A change between the check and the wait ends the wait at once.
     @Test func anEndBetweenLookAndWait() throws {
         let gate = Gate()
         var isOver = false

@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// A `purgefs run` that reports no status for its lost daemon.
+    /// The loss is found even if `purgefs run` reports no status for its lost daemon.
     @Test func daemonKilledAndNoStatus() async throws {
         let folder = try Folder()
         let path = folder.path
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// The daemon is killed at the end.
+    /// A container whose daemon has stopped fails its test, and its end kills the daemon.
     @Test(arguments: [false, true]) func daemonStopped(withItsRun: Bool) async throws {
         let error = await #expect(throws: ContainerError.self) {
             try await withContainer(total: "64M") { container in
@@ -47,7 +47,7 @@ import Testing
         #expect(said.contains("the daemon did not answer (was it stopped?) and was killed: "))
     }
 
-    /// Evidence that was collected earlier is available.
+    /// Evidence that was collected earlier is available after the daemon stops answering.
     @Test func evidenceOfOneThatDoesNotAnswer() async throws {
         let container = try Container(Container.Settings(total: "64M"))
         try Data(count: 1).write(to: container.tmp.appendingPathComponent("a"))
@@ -62,7 +62,7 @@ import Testing
         #expect(throws: ContainerError.self) { try container.end() }
     }
 
-    /// The action that should cause the purge is not performed.
+    /// If the daemon does not answer, the action that should cause the purge is not performed.
     @Test func expectingOfOneThatDoesNotAnswer() async throws {
         let container = try Container(Container.Settings(total: "64M"))
         try stop(try daemon(of: container))

@@ -73,7 +73,7 @@ import Testing
         #expect(try container.events(.purge).count == 64)
     }
 
-    /// The mount buffers one MiB of events for slow readers.
+    /// No event is lost if there are more than fit into the one MiB that the mount buffers for slow readers.
     @Test(.container(total: "1G", thresholds: .off)) func moreEventsThanAReaderIsTold() throws {
         let count = try purgeMany()
         #expect(try container.events(.dropped) == [])
