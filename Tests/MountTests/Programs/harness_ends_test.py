@@ -57,7 +57,7 @@ def test_no_reports_without_failure(folder):
 
 @pytest.mark.parametrize("name, status", [("SIGINT", 2), ("SIGTERM", -15), ("SIGKILL", -9)])
 def test_signal_to_pytest(folder, name, status):
-    """SIGINT goes to all processes of the terminal, as Ctrl-C sends it."""
+    """A signal ends pytest with its usual status. SIGINT goes to all processes of the terminal, as Ctrl-C sends it."""
     kill = f"os.killpg(0, signal.{name})" if name == "SIGINT" else f"os.kill(os.getpid(), signal.{name})"
     outcome = run_test(folder, ["(container.documents / 'a').touch()", kill, "signal.pause()"])
     assert outcome.returncode == status
@@ -122,7 +122,7 @@ def await_loss(container):
 
 @pytest.mark.parametrize("number", range(10))
 def test_daemon_killed(number):
-    """The daemon lives a little longer than its mount. The container ends before or after the daemon."""
+    """The container's end detects that the daemon was killed, before and after the loss can be seen."""
     container = Container(total="64M")
     os.kill(daemon(container), signal.SIGKILL)
     if number % 2:
@@ -342,7 +342,7 @@ def test_shell_in_a_directory_of_it(folder):
 
 
 def test_shell_without_a_container(folder):
-    """Without a container, the functions would use the machine's own directories."""
+    """Without a container, each function fails, because it would use the machine's own directories."""
     for function in ["run true", "set others=1M", "mark tmp isPurgeable=1", "room", "number used", "events", "why tmp"]:
         outcome = shell(folder, f"container_{function}")
         assert (outcome.returncode, outcome.stdout) == (1, ""), function

@@ -60,7 +60,7 @@ def test_a_purge_answers_one_call(container):
 
 
 def test_a_name_that_is_not_utf_8(container):
-    """Events show such a name with U+FFFD."""
+    """Every function takes a name that is not UTF-8. Events show it with U+FFFD."""
     for path in [b"tmp/a\xff\xc3b", os.fsdecode(b"tmp/a\xff\xc3b"), container.tmp / os.fsdecode(b"a\xff\xc3b")]:
         (container.tmp / os.fsdecode(b"a\xff\xc3b")).write_bytes(b"x")
         container.mark(path, purgeable="low")

@@ -1,8 +1,8 @@
-"""Moves a folder of purged names while the kernel cannot be told about them.
+"""Moves a folder of purged names while its lock keeps the daemon from announcing them to the kernel.
 
-moved_folder.py MOUNT: prints the number of names that open(2) with O_PATH still finds, and the number that a watcher of the
-folder was told about. A process writes a file from memory that never arrives (userfaultfd). A rename from the folder over that
-file waits for the write and holds the folder's lock."""
+moved_folder.py MOUNT: prints the number of names that open(2) with O_PATH still finds, and the number of names for which a
+watcher of the folder got an event. A process writes a file from memory that does not arrive at first (userfaultfd). A rename
+from the folder over that file waits for the write and holds the folder's lock."""
 import errno
 import os
 import struct

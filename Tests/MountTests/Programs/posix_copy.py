@@ -174,7 +174,7 @@ def vector_flag_append():
 
 @check
 def vector_flag_no_wait_reads():
-    """The call reads from memory at once or fails with EAGAIN. Both are right if the bytes are."""
+    """A read with RWF_NOWAIT of bytes in the page cache. The kernel does not offer the flag on FUSE."""
     source, _ = pair(10_000)
     os.pread(source, 10_000, 0)
     return value(os.preadv, source, [bytearray(100)], 0, os.RWF_NOWAIT)
@@ -228,7 +228,7 @@ def handle_of_a_file():
 
 @check
 def birth_time():
-    """STATX_BTIME of statx(2) is set once, and never later than the other times."""
+    """statx(2) has STATX_BTIME, the time of the creation, which utimensat(2) does not change."""
     import ctypes
     put("f")
     os.utime("f", (1, 1))

@@ -194,7 +194,7 @@ def name_path_of_exactly_the_limit():
 
 @check
 def link_many_of_one_file():
-    """Each link is counted, and the last one keeps the file."""
+    """A file can get a thousand links, or as many on a mount as in a plain directory."""
     put("f")
     made = 0
     try:

@@ -10,7 +10,7 @@ from posix_check import call, check, content, got, in_child, mode, names, put, t
 
 @check
 def append_by_several_writers():
-    """No line is lost, torn or duplicated."""
+    """When several processes append, no line is lost, torn or duplicated."""
     put("f", b"")
 
     def write(number):
@@ -80,7 +80,7 @@ def exclusive_creation_has_one_winner():
 
 @check
 def exclusive_names_have_one_winner():
-    """mkdir, link, symlink and mkfifo are each an atomic test-and-set."""
+    """When several processes make one name by mkdir, link, symlink or mkfifo, exactly one succeeds."""
     for number in range(4):
         put(f"source{number}")
     actions = [lambda n, to: os.mkdir(to), lambda n, to: os.link(f"source{n}", to), lambda n, to: os.symlink("x", to),
@@ -94,7 +94,7 @@ def exclusive_names_have_one_winner():
 
 @check
 def creation_race_without_exclusive():
-    """All processes succeed and get the same file."""
+    """Processes that create a file at once without O_EXCL all succeed and get the same file."""
     result = []
     for turn in range(30):
         def make(number):
@@ -117,7 +117,7 @@ def exclusive_sees_links():
 
 @check
 def create_with_a_mode_that_forbids():
-    """The creator may write whatever the mode."""
+    """The creator may read and write the file, whatever its mode."""
     descriptor = os.open("f", os.O_CREAT | os.O_RDWR, 0)
     os.write(descriptor, b"abc")
     return [mode("f"), os.pread(descriptor, 5, 0), os.fstat(descriptor).st_size]

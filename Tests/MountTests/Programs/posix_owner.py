@@ -54,7 +54,7 @@ def chown_by_an_owner_to_groups():
 
 @check(root=True)
 def chmod_setgid_of_a_group_of_others():
-    """The bit stays off unless the file's group is the owner's primary or a supplementary group."""
+    """The owner's chmod sets set-group-ID only if the file's group is the owner's primary or a supplementary group."""
     os.chmod(".", 0o777)
     result = {}
     for group, groups in ((CREW, ()), (STAFF, ()), (CREW, (65200,)), (CREW, (65200, STAFF)), (CREW, tuple(range(70_000, 70_300)) + (STAFF,))):

@@ -210,7 +210,7 @@ def whole():
 
 @check
 def rename_over_leaves_no_gap():
-    """There is always a file with this name, and it is completely the old one or the new one."""
+    """During renames over a file, there is always a file with its name, and it is completely the old one or the new one."""
     def replace():
         put("next", bytes([os.urandom(1)[0]]) * 5000)
         os.rename("next", "f")

@@ -127,7 +127,7 @@ def setid_directory_inherits_its_group():
 
 @check(root=True)
 def setid_capability_is_lost_by_a_write():
-    """Any user's first change to content removes security.capability."""
+    """Even root's first change to the content of a file removes its security.capability."""
     result = {}
     changes = {name: CHANGES[name] for name in ("write", "truncate", "open_only", "utime", "fallocate")}
     changes["chown"] = lambda path: os.chown(path, ALICE, STAFF)
