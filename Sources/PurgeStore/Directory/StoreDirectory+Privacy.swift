@@ -5,8 +5,7 @@ extension StoreDirectory {
     static let extentsName = "extents"
 
     /// Restricts the modes: 0700 for the directory and `extents`, and 0600 for device.json, the journal and the files beside
-    /// them. An entry whose mode this process may not change keeps its mode, for example in the store of another user who lets
-    /// us use it.
+    /// them. Entries whose mode this process may not change keep it, for example in another user's store.
     func makePrivate() throws(StoreError) {
         do throws(Errno) {
             try tighten(".", to: 0o700)

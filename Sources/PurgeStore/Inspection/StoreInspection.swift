@@ -32,8 +32,7 @@ extension StoreDirectory {
         "\(name).\(kind.rawValue)-\(try numberAside(for: name, kind))"
     }
 
-    /// Returns a number higher than that of any file that is now kept aside for `name`, or the lowest free one if the largest is
-    /// in use.
+    /// Returns a number above those of the files kept aside for `name`, or the lowest free one if the largest is in use.
     func numberAside(for name: String, _ kind: KeptAside) throws(StoreError) -> Int {
         let prefix = "\(name).\(kind.rawValue)-"
         let found = try names().filter { $0.hasPrefix(prefix) }
