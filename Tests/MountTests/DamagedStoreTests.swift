@@ -103,7 +103,9 @@ extension Mounts {
                 try mount.mount()
                 mount.expectWarnings()
                 try Program.shell(script, in: mount.root).succeeded()
+                let daemon = try #require(mount.daemon)
                 let unmount = try Program.run([PurgefsBinary.path, "unmount", mount.root])
+                try mount.awaitDaemonEnd(daemon)
                 #expect(unmount.status == 1 && unmount.errors.contains("the journal was "), "\(unmount)")
             }
         }
