@@ -66,7 +66,7 @@ extension Container {
     }
 }
 
-/// The search for a purge of a file by `expectPurge`.
+/// `expectPurge`'s search for the purge of a file.
 private struct PurgeSearch: Sendable {
     let container: Container
     let name: String

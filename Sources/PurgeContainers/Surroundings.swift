@@ -30,7 +30,7 @@ package struct Surroundings {
         views(of: path).dropFirst().joined().first(where: isStore)
     }
 
-    /// Whether the path is `directory` or is inside it, under any of its names.
+    /// Whether `path`, under any of its names, is `directory` or is inside it.
     func lies(_ path: String, in directory: String) -> Bool {
         views(of: path).joined().contains { $0.isPath(directory) }
     }

@@ -26,8 +26,8 @@ package enum Target: Hashable, Sendable {
         }
     }
 
-    /// Opens the target, runs `body`, and always closes the target. With `forReading`, a store is not changed, and parts that
-    /// could not be read are reported on that console.
+    /// Opens the target, runs `body`, and always closes the target. If `forReading` is a console, a store is not changed, and
+    /// parts that could not be read are reported on the console.
     package static func with<Result>(
         _ text: String?, forReading: Console? = nil, _ body: (any ControlEndpoint) throws(CommandFailure) -> Result
     ) throws(CommandFailure) -> Result {

@@ -35,7 +35,7 @@ public final class Volume: VolumeFamily {
     public var areRetries: Bool { core.areRetries.load(ordering: .acquiring) }
     var reclaimer: Reclaimer { Reclaimer(core: core) }
 
-    /// The longest time, in milliseconds, that a call waits for files being changed if only they could give it room.
+    /// The longest time, in milliseconds, that a call waits for files being changed, if no others can give it room.
     public static let patience: Int64 = 30_000
 
     /// Scans the store, which is already open. The ledger is correct when this returns.

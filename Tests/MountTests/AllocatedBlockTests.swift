@@ -111,7 +111,7 @@ extension Mounts {
                     default: try writer.allocate(Allocate.plain, 64 << 20, 1 << 20)
                     }
                 } catch { refused = error == .noSpace }
-                // Without passthrough it is a hole like any other and costs nothing.
+                // Without passthrough the call succeeds: the gap is a hole like any other and costs nothing.
                 if refused {
                     #expect(try writer.status().st_size == 1 << 20)
                     #expect(mount.exists("tmp/victim"))

@@ -30,7 +30,7 @@ struct LimitWriter {
         if isFull || kept.count > 40 { try makeRoom() }
     }
 
-    /// Returns whether the write met the limit.
+    /// Returns whether a write hit the limit.
     private mutating func write(_ file: OpenFile) throws -> Bool {
         for _ in 0..<(1 + random.below(8)) {
             do {

@@ -59,7 +59,7 @@ extension Mounts {
             }
         }
 
-        /// Dirty pages of a file in a persistent place purge the room that they need.
+        /// Writing back dirty pages of a file in a persistent place purges files to make room.
         @Test func mappedWritesPurge() throws {
             try withMount { mount in
                 for number in 0..<8 { try mount.make("Library/Caches/f\(number)", size: 4096) }

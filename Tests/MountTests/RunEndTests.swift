@@ -39,7 +39,7 @@ extension Mounts {
                 #expect(told.purged.files == 0 && Files.text("\(scratch.path)/state") == "terminated\n")
                 #expect(try Files.names(in: "\(store)/container/Library/Caches/p").sorted() == ["1", "2", "3"])
                 #expect(Files.text("\(store)/device.json") == before && !before.isEmpty)
-                // A writable run purges them at the launch.
+                // A writable run purges the three files at launch.
                 #expect(try summary(["--store", store], ":", in: scratch).purged.files == 3)
             }
         }

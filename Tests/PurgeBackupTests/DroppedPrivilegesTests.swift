@@ -40,7 +40,7 @@ struct DroppedPrivilegesTests {
 
     private func mode(_ path: String) throws -> mode_t { try Files.status(path).st_mode & 0o7777 }
 
-    /// The owners stay too: without the privileges, the files give nobody any rights.
+    /// Files keep their owners in a user's store too: without the privileges, they give nobody any rights.
     @Test func inAStoreOfAUser() throws {
         try restore(forUser: true) { (outcome, path) in
             for (name, expected) in [("plain", mode_t(0o755)), ("user", 0o755), ("group", 0o711), ("both", 0o700)] {

@@ -105,7 +105,7 @@ struct EventSummaryTests {
         #expect(JSONText.encode(EventSummary().report).hasPrefix(#"{"total":{"events":0,"#))
     }
 
-    /// Long tables are cut, however many directories there are.
+    /// The text cuts long tables and long names; the report keeps all directories.
     @Test func longTablesAreCut() {
         var summary = EventSummary()
         for number in 0..<25 {

@@ -48,7 +48,7 @@ struct ReportFileTests {
         }
     }
 
-    /// Root writes no report through a link that the folder's owner has put in the place of the folder since the run began.
+    /// Root writes no report through a link that the folder's owner has put in place of the folder since the run began.
     @Test(.enabled(if: geteuid() == 0, "only root writes where others can put a link"))
     func aLinkInThePlaceOfTheFolder() throws {
         try Scratch.with("report") { scratch in

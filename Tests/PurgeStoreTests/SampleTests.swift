@@ -64,7 +64,7 @@ struct SampleTests {
         #expect(!thinned.contains(samples[7]))
     }
 
-    /// A held sample is written with the next events, or without any.
+    /// Held samples are written with the next events, or by `writeHeld` without events.
     @Test func waitForEvents() throws {
         let journal = try opened()
         for sample in samples(1...2) { journal.hold([sample]) }

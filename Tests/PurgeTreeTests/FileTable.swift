@@ -30,7 +30,7 @@ struct FileTable {
         /// The values set on the folder itself; nil if not set.
         var isGroup: Bool?
         var leavesTombstones: Bool?
-        /// The last use of each of a group's units, by step and urgency.
+        /// The last use of each unit of the folder's group, by step and urgency.
         var uses: [[Int]: Int64] = [:]
     }
     /// The attributes by which a file is counted.

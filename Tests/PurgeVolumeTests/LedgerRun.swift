@@ -113,7 +113,7 @@ extension LedgerRun {
         }
     }
 
-    /// Checks the plan of a purge in its order: place, urgency, last use, size, path.
+    /// Compares a purge plan with the model's, in purge order: place, urgency, last use, size, path.
     func checkOrder(_ step: Int) throws {
         let plan = live.volume.selections.plan(.all).victims.map {
             "\(String(decoding: $0.file.path, as: UTF8.self)) \($0.reason) \($0.bytes.bytes)"

@@ -233,8 +233,8 @@ extension UnpaidAnswer {
 }
 
 extension LiveVolume {
-    /// Waits until `count` files may still be mapped. A process that another test starts has copies of our descriptors until its
-    /// exec, and the kernel grants no lease while it has one. The volume tries again each second.
+    /// Waits until only `count` files may still be mapped. A process that another test starts has copies of our descriptors
+    /// until its exec, and the kernel grants no lease while it has one. The volume tries again each second.
     func awaitMappings(left count: Int) throws {
         try eventually("\(count) mappings") {
             volume.settleMappings()

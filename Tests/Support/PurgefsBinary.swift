@@ -22,7 +22,7 @@ public enum PurgefsBinary {
         try Program.run([path] + arguments, in: directory, environment: environment, timeout: timeout)
     }
 
-    /// Runs a shell script in which $P is the program; With `inNamespace`, the script gets its own mount namespace.
+    /// Runs a shell script in which $P is the program. With `inNamespace`, the script gets its own mount namespace.
     @discardableResult
     public static func shell(
         _ script: String, in directory: String, environment: [String: String] = [:], inNamespace: Bool = false,

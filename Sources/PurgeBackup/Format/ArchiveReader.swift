@@ -44,7 +44,7 @@ final class ArchiveReader {
         return Self.bytes(name)
     }
 
-    /// Returns the current entry under a path in the container. `path` has no slash at its end.
+    /// Returns the current entry's record, with `path` as its path in the container. `path` has no slash at its end.
     func record(path: [UInt8]) throws(StoreError) -> EntryRecord {
         guard let entry else { throw damaged("an entry of its archive has no name") }
         var record = EntryRecord(path: path, kind: try kind(of: entry))

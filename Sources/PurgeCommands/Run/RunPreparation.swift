@@ -40,8 +40,8 @@ struct RunPreparation {
         try area.remove()
     }
 
-    /// Prepares a run. `named` is the user's store, if any. Without one, the store is in the first directory for temporary files
-    /// that can hold it. With an origin, the store is new and begins as a copy of that. The first content of a new store is
+    /// Prepares a run. `named` is the user's store, if any. Without one, the store is in the first directory for temporary
+    /// files that can hold it. With an origin, the store is new and begins as a copy of it. The first content of a new store is
     /// created with `protection` as the default class.
     static func make(
         store named: NamedStore?, copyOf origin: CopyOrigin?, protection: FileProtection?, allowsOther: Bool

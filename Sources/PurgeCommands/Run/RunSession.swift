@@ -24,7 +24,7 @@ struct RunSession {
     /// The signal mask for COMMAND.
     private let mask: SignalSet
 
-    /// Blocks the signals. Returns the mask from before.
+    /// Blocks the signals. Returns the previous mask.
     static func blockSignals() throws(Errno) -> SignalSet { try System.block(blocked) }
 
     /// Prepares the run. `mask` is the result of `blockSignals`.

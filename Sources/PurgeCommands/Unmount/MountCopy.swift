@@ -7,7 +7,7 @@ import PurgeSystem
 /// has been unmounted.
 struct MountCopy {
     let entry: MountEntry
-    /// A process in that namespace, and its command line.
+    /// A process in the copy's namespace, and its command line.
     let pid: pid_t
     let command: String
 

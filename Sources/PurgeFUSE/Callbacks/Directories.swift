@@ -110,7 +110,7 @@ private struct Listing {
         return fuse_add_direntry_plus(request, place, room, entry.name, &parameters, Int(entry.next))
     }
 
-    /// Calls `body` with the nodeid of each entry to which an answer to READDIRPLUS gives the kernel a reference.
+    /// Calls `body` with the nodeid of each entry to which this READDIRPLUS answer gives the kernel a reference.
     func forEachNode(_ body: (fuse_ino_t) -> Void) {
         // struct fuse_direntplus: a fuse_entry_out, which begins with the nodeid, then a fuse_dirent and its name.
         let (entry, header) = (128, 24)

@@ -181,7 +181,7 @@ final class Worker {
     }
 
     fileprivate static func setCurrent(_ worker: Worker?) {
-        // Unmanaged: no reference is taken; `work` keeps the worker until it sets nil.
+        // Unmanaged: no reference is taken; `work` keeps the worker until it has cleared the pointer.
         current.pointer = worker.map { Unmanaged.passUnretained($0).toOpaque() }
     }
 

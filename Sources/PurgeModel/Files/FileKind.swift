@@ -28,8 +28,8 @@ public enum FileKind {
         return databases.contains(Self.ending(name)) && !systemCaches.contains(name) && !isOfSystem(path)
     }
 
-    /// Returns whether the file is often empty without being damaged: hidden files, files beside a database, markers, locks,
-    /// and logs to which nothing was written yet.
+    /// Returns whether files of this kind are often empty without being damaged: hidden files, files beside a database,
+    /// markers, locks, and logs to which nothing was written yet.
     static func isOftenEmpty(_ path: String) -> Bool {
         let name = Self.name(path)
         return name.hasPrefix(".") || companions.contains { name.hasSuffix($0) }

@@ -5,7 +5,7 @@ public struct Reclaiming: Hashable, Sendable {
     public private(set) var urgency: Urgency?
     /// The moment since which all of `Library/Caches` is being purged. Files used afterwards stay.
     public private(set) var clearing: Instant?
-    /// The need of the largest refused write that purging can serve. It is zero once that much is free.
+    /// The space that the largest refused write needs, as far as purging can provide it. It is zero once that much is free.
     public private(set) var refusedNeed = ByteCount.zero
 
     public init() {}

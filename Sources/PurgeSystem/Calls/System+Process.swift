@@ -207,7 +207,7 @@ extension System {
     public static func waitReadable(_ fd: Int32, milliseconds: Int32) throws(Errno) -> Bool {
         try SystemCall.wait(.poll, milliseconds: milliseconds) { shim_poll_in(fd, $0) } > 0
     }
-    /// Waits until a write would not block, which includes an error; false if the time ran out.
+    /// Waits until a write would succeed or fail without blocking; false if the time ran out.
     public static func waitWritable(_ fd: Int32, milliseconds: Int32) throws(Errno) -> Bool {
         try SystemCall.wait(.poll, milliseconds: milliseconds) { shim_poll_out(fd, $0) } > 0
     }

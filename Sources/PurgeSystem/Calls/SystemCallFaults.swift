@@ -9,8 +9,8 @@ public struct SystemCallFaults: Sendable {
     public var name: SystemCall.Name?
     /// The number of calls that succeed before the first fault.
     public var after: Int
-    /// The number of calls that fail after these; `.max` for all. EINTR with `.max` interrupts each call once, as repeated
-    /// signals would, and the retry succeeds.
+    /// The number of calls that fail after the first `after`; `.max` for all. EINTR with `.max` interrupts each call once, as
+    /// repeated signals would, and the retry succeeds.
     public var count: Int
 
     public init(after: Int, of name: SystemCall.Name? = nil, code: Int32, count: Int = 1) {

@@ -4,7 +4,7 @@ import PurgeSystem
 import PurgeTree
 
 extension VolumeState {
-    /// Admits one more descriptor for the app; ENFILE if none is left. Directories that are kept open are closed to make room.
+    /// Admits one more descriptor for the app; ENFILE if none is left. Cached directory descriptors are closed to make room.
     mutating func admit(within budget: DescriptorBudget) throws(Errno) {
         let files =
             openFiles + DirectoryHandle.alive.load(ordering: .relaxed) + RemovedEntry.alive.load(ordering: .relaxed)

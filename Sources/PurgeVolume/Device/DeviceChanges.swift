@@ -91,8 +91,8 @@ struct DeviceChanges: VolumeFamily {
         }
         // Only purgefs reads the journal of a temporary store, and it flushes the journal first.
         if !store.isTemporary { keeper.awaitJournal() }
-        // An answer from before the change may have reached the kernel after it had forgotten the attributes, and a folder
-        // that was renamed may have been missed.
+        // The first pass may have missed a renamed folder, and an answer from before the change may have reached the kernel
+        // after that pass.
         if effects.contains(.forgetAttributes) { forgetAttributes() }
         guard isSaved else { throw .ioError }
     }

@@ -22,7 +22,7 @@ struct RefusalLimit {
     private var pruned = Int64.min
     /// Refusals that are only counted, by type.
     private var others: [EventType: Int] = [:]
-    /// The start of the present interval for denials, and how many there were.
+    /// The start of the current interval for denials, and the number of denials in it.
     private var denied: (since: Int64, count: Int) = (.min, 0)
 
     /// Whether events of this type are limited at all.
