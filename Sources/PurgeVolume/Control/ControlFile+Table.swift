@@ -158,7 +158,7 @@ extension ControlFile {
         case .status:
             Row(
                 .report { JSONText.encode($0.status(), pretty: true) + "\n" },
-                reads: "everything above as one JSON object")
+                reads: "the state of the container as one JSON object")
         case .events: Row(.stream, reads: "events from now on, as JSON lines")
         }
     }
