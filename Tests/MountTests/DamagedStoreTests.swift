@@ -131,6 +131,10 @@ extension Mounts {
                 mount.expectWarnings()
                 #expect(mount.log.contains("is now `journal.sqlite.damaged-1`, and a new one was started"))
                 #expect(try mount.number("storage.used") == 102_400 + 8192)
+                // A mount in the foreground answers before it has recorded its start.
+                try eventually("the mount event") {
+                    try StoreEvent.journal(of: mount.store).contains { $0.type == "mount" }
+                }
                 try mount.write("1M", to: "storage.others")
                 try mount.unmount()
                 let journal = try StoreEvent.journal(of: mount.store)
