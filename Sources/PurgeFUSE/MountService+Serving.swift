@@ -14,9 +14,8 @@ extension MountService {
         let device = EndSignals.device(at: mountpoint)
         let isInterrupted: Bool
         do throws(Errno) {
-            let serving = try startServing(channel, server, mountpoint)
             let recording = request.eventSink.map { (server.volume.events.addRecorder(), $0) }
-            try server.volume.startThreads()
+            let serving = try startServing(channel, server, mountpoint)
             if let pid = request.appProcess { try server.volume.controlFiles.launchApp(for: pid) }
             isInterrupted = interruption != nil
             if !isInterrupted {
@@ -48,14 +47,16 @@ extension MountService {
         if let loss { throw loss }
     }
 
-    /// Starts the trace and the threads that serve requests, wait for signals and watch the mount. Returns the serving thread,
-    /// which ends with the mount.
+    /// Starts the trace, the volume's threads, and the threads that serve requests, wait for signals and watch the mount.
+    /// Returns the serving thread, which ends with the mount.
     private static func startServing(
         _ channel: Channel, _ server: Server, _ mountpoint: String
     ) throws(Errno) -> WorkThread {
         // Must come before the first request is served, because a request may purge names, which must then be announced.
         try server.kernel.begin(session: channel.session)
         server.trace?.start(server.volume)
+        // Records the `mount` event, which must come before the events of requests.
+        try server.volume.startThreads()
         let ended = Gate()
         let serving = try WorkThread(name: "serving") {
             do throws(Errno) { try channel.serve(server, limit: server.volume.budget.workers) } catch {

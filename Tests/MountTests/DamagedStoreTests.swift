@@ -86,13 +86,6 @@ extension Mounts {
             }
         }
 
-        /// Waits until the last mount in the journal is recorded. A mount in the foreground answers before that.
-        private func awaitStart(of mount: TestMount) throws {
-            try eventually("the mount event") {
-                try StoreEvent.journal(of: mount.store).last { ["mount", "unmount"].contains($0.type) }?.type == "mount"
-            }
-        }
-
         /// A run and a mount fail if the journal loses events while they use it.
         @Test(arguments: ["head -c 100000 /dev/zero | tr '\\0' x > JOURNAL", "rm JOURNAL"])
         func theJournalOfARun(damage: String) throws {
@@ -109,7 +102,6 @@ extension Mounts {
                 #expect(second.status == 0, "\(second)")
                 try mount.mount()
                 mount.expectWarnings()
-                try awaitStart(of: mount)
                 try Program.shell(script, in: mount.root).succeeded()
                 let daemon = try #require(mount.daemon)
                 let unmount = try Program.run([PurgefsBinary.path, "unmount", mount.root])
@@ -139,7 +131,6 @@ extension Mounts {
                 mount.expectWarnings()
                 #expect(mount.log.contains("is now `journal.sqlite.damaged-1`, and a new one was started"))
                 #expect(try mount.number("storage.used") == 102_400 + 8192)
-                try awaitStart(of: mount)
                 try mount.write("1M", to: "storage.others")
                 try mount.unmount()
                 let journal = try StoreEvent.journal(of: mount.store)
@@ -161,7 +152,6 @@ extension Mounts {
         /// After a crash, the journal says that events of about the last second may be missing.
         @Test func aDaemonThatWasKilled() throws {
             try withMount { mount in
-                try awaitStart(of: mount)
                 try mount.make("Documents/a", size: 1)
                 #expect(Glibc.unlink(mount.path("Documents/a")) == 0)
                 try eventually("the journal") {

@@ -66,6 +66,18 @@ extension Mounts {
             }
         }
 
+        /// The events of a mount begin with `mount`, however slowly its threads start: strace delays each by 0.1 s.
+        @Test func theStartComesFirst() throws {
+            try withMount(mounted: false) { mount in
+                let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=clone3"]
+                try mount.mount(wrapper: strace + ["-e", "inject=clone3:delay_exit=100000"])
+                try mount.write("1M", to: "storage.others")
+                try mount.unmount()
+                let types = try StoreEvent.journal(of: mount.store).map(\.type)
+                #expect(types == ["mount", "capacity", "unmount"])
+            }
+        }
+
         /// A read blocks until there is an event and ends at unmount. A reader does not keep the mount busy.
         @Test(arguments: [true, false]) func theStreamBlocksAndEnds(bySignal: Bool) throws {
             try withMount { mount in
