@@ -47,6 +47,7 @@ struct NameHistory {
     let exists: (String) -> Bool
     /// Returns a time at which the entry at a path already existed, by the host's clock; nil if unknown.
     let since: (String) -> String?
+    let rebootsEmptyTmp: Bool
 
     private typealias Query = JournalReader.Query
     private static let page = 64
@@ -199,12 +200,16 @@ extension NameHistory {
         guard Place.at(path: path.utf8) == .temporary else { return next }
         // Emptying tmp leaves an event for each file but none for folders.
         if let next, next.event.type == .purge, next.event.trigger == .reboot { return next }
-        let emptied = [
-            try first(.whole(.device), range) { $0.trigger == .reboot },
-            try first(.whole(.app), range) { $0.reason == AppCommand.update.rawValue },
-        ].compactMap { $0 }.min { $0.seq < $1.seq }
-        guard let emptied, emptied.seq < next?.event.seq ?? .max else { return next }
+        guard let emptied = try emptyingOfTmp(range), emptied.seq < next?.event.seq ?? .max else { return next }
         return NameEnding(event: emptied)
+    }
+
+    /// Returns the nearest event that emptied tmp.
+    func emptyingOfTmp(_ range: JournalReader.Query) throws(CommandFailure) -> Event? {
+        let reboot = rebootsEmptyTmp ? try first(.whole(.device), range) { $0.trigger == .reboot } : nil
+        let update = try first(.whole(.app), range) { $0.reason == AppCommand.update.rawValue }
+        guard let reboot, let update else { return reboot ?? update }
+        return (reboot.seq > update.seq) == range.isNewestFirst ? reboot : update
     }
 
     private func ending(

@@ -115,8 +115,9 @@ enum WhyAdvice {
             report.event?.tier == .persistent
                 ? "Check volumeAvailableCapacityForImportantUsage before the write, and write to a temporary name "
                     + "first, so that a failed write leaves the old file."
-                : "A write to tmp, to Library/Caches or to a marked file may use only the free space above the low "
-                    + "threshold: check volumeAvailableCapacityForOpportunisticUsage first."
+                : "A write to tmp, to Library/Caches or to a marked file purges nothing for itself and may use only free "
+                    + "space (in profile documented, only above the low threshold): check "
+                    + "volumeAvailableCapacityForOpportunisticUsage first."
         ]
         if let file = report.file, file.kind == .file, file.size == .zero {
             sentences.append("A failed write can leave an empty file, as here.")

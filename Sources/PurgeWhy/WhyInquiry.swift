@@ -10,6 +10,8 @@ struct WhyInquiry {
     let journal: any NameEvents
     /// True if the journal records no events now.
     var isOff = false
+    /// The profile in effect now. Past events do not record theirs.
+    var profile = Profile.documented
     /// The present entry at the path, if any.
     let file: PresentFile?
     /// Returns a flag that the present entry has itself, without inheritance.
@@ -24,7 +26,10 @@ struct WhyInquiry {
     /// The number of newest events of a path that are examined.
     private static let recent = 256
     private static let mostLacks = 8
-    private var history: NameHistory { NameHistory(journal: journal, exists: exists, since: since) }
+    private var history: NameHistory {
+        NameHistory(
+            journal: journal, exists: exists, since: since, rebootsEmptyTmp: profile.rebootEmptiesTemporary)
+    }
 
     func report() throws(CommandFailure) -> WhyReport {
         let recent = try journal.events(Query(.at(path), limit: Self.recent))
@@ -215,7 +220,7 @@ extension WhyInquiry {
             (report.answer, report.event) = (.denied, denied)
         } else if let refused = recent.first, refused.type == .refused {
             (report.answer, report.event) = (.refused, refused)
-        } else if Place.at(path: path.utf8) == .temporary, let event = try emptyingOfTmp(),
+        } else if Place.at(path: path.utf8) == .temporary, let event = try history.emptyingOfTmp(Query(.any)),
             event.seq > recent.first?.seq ?? 0
         {
             (report.answer, report.event) = (.tmpEmptied, event)
@@ -230,7 +235,7 @@ extension WhyInquiry {
     /// Answers for a file that a move had brought to tmp before tmp was emptied, although the last recorded ending is an earlier
     /// file's.
     private func emptied(_ recent: [Event]) throws(CommandFailure) -> WhyReport? {
-        guard Place.at(path: path.utf8) == .temporary, let event = try emptyingOfTmp(),
+        guard Place.at(path: path.utf8) == .temporary, let event = try history.emptyingOfTmp(Query(.any)),
             let last = try history.lastEnding(of: path, before: .max), event.seq > last.event.seq
         else { return nil }
         let origins = try history.origins(of: path, before: event.seq)
@@ -239,16 +244,6 @@ extension WhyInquiry {
         (report.event, report.origins) = (event, origins)
         report.earlier = try told(last)
         return report
-    }
-
-    /// Returns the last event that emptied tmp. A reboot and an update record each file of tmp but not its folders.
-    private func emptyingOfTmp() throws(CommandFailure) -> Event? {
-        let reboots = try journal.events(Query(.whole(.device)))
-        let updates = try journal.events(Query(.whole(.app)))
-        let last = [
-            reboots.first { $0.trigger == .reboot }, updates.first { $0.reason == AppCommand.update.rawValue },
-        ].compactMap { $0 }
-        return last.max { $0.seq < $1.seq }
     }
 
     /// Returns the newest event below a folder that is gone, among the events of the first 64 paths below it.

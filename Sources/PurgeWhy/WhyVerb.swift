@@ -68,17 +68,18 @@ private struct WhyVerb {
     }
 
     private func inquiry(_ store: String, _ file: PresentFile?) throws(CommandFailure) -> WhyInquiry {
-        WhyInquiry(
+        let settings = settings(store)
+        return WhyInquiry(
             path: asked.text, container: asked.target.place, journal: try NameJournal(store: store),
-            isOff: isOff(store), file: file,
+            isOff: settings?.journal.recordsEvents == false, profile: settings?.profile ?? .documented, file: file,
             flag: { PresentFileReader.attribute(asked.place, "user.purgefs.\($0)") },
             exists: { exists($0) }, since: { StoredTimes.since("\(store)/container/\($0)") }, names: { names(in: $0) })
     }
 
-    private func isOff(_ store: String) -> Bool {
+    private func settings(_ store: String) -> Device? {
         do throws(StoreError) {
-            return try StoreAtRest.savedSettings(of: store).map { !$0.journal.recordsEvents } ?? false
-        } catch { return false }  // a caller that needs the settings reports the error
+            return try StoreAtRest.savedSettings(of: store)
+        } catch { return nil }  // a caller that needs the settings reports the error
     }
 
     private func exists(_ path: String) -> Bool {

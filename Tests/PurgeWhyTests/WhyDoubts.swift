@@ -46,6 +46,17 @@ enum WhyDoubts {
                 WhyScenario.renamed("tmp/album", "Documents/later"),
             ], others: ["Documents/later"]),
         WhyScenario(
+            name: "the same in profile device, where a reboot leaves tmp", answer: .moved, path: "Documents/album",
+            events: [
+                WhyScenario.renamed("Documents/album", "tmp/album"),
+                Event(type: .device, reason: "beforeFirstUnlock", trigger: .reboot, pid: 5, process: "purgefs"),
+                WhyScenario.renamed("tmp/album", "Documents/later"),
+            ], others: ["Documents/later"], profile: .device),
+        WhyScenario(
+            name: "a folder of tmp after a reboot in profile device", answer: .unknown, path: "tmp/folder",
+            events: [Event(type: .device, reason: "beforeFirstUnlock", trigger: .reboot, pid: 5, process: "purgefs")],
+            profile: .device),
+        WhyScenario(
             name: "a file that was moved to tmp, and then a reboot", answer: .purged, path: "Documents/a",
             events: [
                 WhyScenario.renamed("Documents/a", "tmp/a"),

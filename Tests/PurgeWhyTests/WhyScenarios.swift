@@ -15,6 +15,7 @@ struct WhyScenario {
     var flags: [String: String] = [:]
     /// For each path, a time at which its entry already existed.
     var since: [String: String] = [:]
+    var profile = Profile.documented
     /// The number of the first event.
     var first: Int64 = 1
 
@@ -22,7 +23,8 @@ struct WhyScenario {
         get throws {
             let names = others.union(file == nil ? [] : [path])
             return try WhyInquiry(
-                path: path, container: "/srv/app", journal: ListedEvents(events, from: first), file: file,
+                path: path, container: "/srv/app", journal: ListedEvents(events, from: first), profile: profile,
+                file: file,
                 flag: { flags[$0] }, exists: { name in names.contains { $0 == name || $0.hasPrefix(name + "/") } },
                 since: { since[$0] },
                 names: { folder in
