@@ -11,9 +11,10 @@ extension String {
         return hasher.finalize()
     }
 
-    /// Returns whether this absolute path is inside `directory`, which is absolute too and must not be the root.
+    /// Returns whether this absolute path is inside `directory`, which is absolute too.
     public func isPath(below directory: String) -> Bool {
-        utf8.starts(with: directory.utf8) && utf8.dropFirst(directory.utf8.count).first == UInt8(ascii: "/")
+        if directory.isPath("/") { return utf8.first == UInt8(ascii: "/") && utf8.count > 1 }
+        return utf8.starts(with: directory.utf8) && utf8.dropFirst(directory.utf8.count).first == UInt8(ascii: "/")
     }
 
     /// Returns the rest of this absolute path after `directory`: empty for the directory itself, otherwise beginning with a
