@@ -255,15 +255,16 @@ extension Mounts {
             }
         }
 
-        /// If the journal is damaged, the message names it, and the container is diagnosed or the command fails.
+        /// A store with a damaged journal is not diagnosed, and the message says how to mend it.
         @Test func damagedJournal() throws {
             try withMount { mount in
                 try mount.make("tmp/a.sqlite", size: 10)
                 try mount.unmount()
                 try Files.write("nonsense", to: "\(mount.store)/journal.sqlite")
                 let outcome = try PurgefsBinary.run("diagnose", "--all", mount.store)
-                #expect(outcome.output.contains("databases that may be purged (1)") || outcome.status == 1)
-                #expect(outcome.errors.contains("journal.sqlite"))
+                #expect(outcome.status == 1 && outcome.output.isEmpty)
+                #expect(outcome.errors.contains("journal.sqlite: the journal is damaged"))
+                #expect(outcome.errors.contains("purgefs check --repair \(mount.store)"))
                 try Files.unlink("\(mount.store)/journal.sqlite")
             }
         }

@@ -29,10 +29,10 @@ extension Mounts {
             }
         }
 
-        /// The test program `MyTests` ends once device.state contains `lock`.
+        /// The test program `MyTests` ends once the device is locked.
         private static let seededTests = """
             mkdir -p fixtures/Documents && echo seed > fixtures/Documents/seed
-            printf '#!/bin/sh\\ncd; until grep -q lock .purgefs/device.state; do sleep 0.1; done\\n' > MyTests
+            printf '#!/bin/sh\\ncd; until grep -qx locked .purgefs/device.state; do sleep 0.1; done\\n' > MyTests
             chmod +x MyTests
             """
 

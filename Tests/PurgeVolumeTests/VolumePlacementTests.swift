@@ -110,8 +110,8 @@ struct VolumePlacementTests {
     @Test func theNearestMarkWins() throws {
         try withVolume { live in
             try live.makeDirectory("Documents/a")
-            try live.make("Documents/a/f", blocks: 1)
             try live.make("Documents/a/g", blocks: 2)
+            try live.make("Documents/a/f", blocks: 1)
             try live.mark("Documents/a", "high")
             try live.mark("Documents/a/f", "low")
             try live.mark("Documents/a/g", "0")
@@ -119,7 +119,7 @@ struct VolumePlacementTests {
             try live.mark("", "medium")
             try live.mark("Documents/a/g", nil)
             #expect(try live.blocks(.storageReclaimable) == 3)
-            // Low goes before high.
+            // Low goes before high, although the other file is older.
             try live.command(.storageReclaim, "4096")
             #expect(!live.exists("Documents/a/f") && live.exists("Documents/a/g"))
         }
