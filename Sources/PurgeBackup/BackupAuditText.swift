@@ -4,7 +4,7 @@ import PurgeModel
 /// The text of `purgefs backup audit`, with the worst findings first.
 struct BackupAuditText {
     let report: BackupAuditReport
-    /// Whether all files of a finding are listed, and not only the first ones.
+    /// Whether to list all findings of a rule, instead of only the first five.
     let isVerbose: Bool
 
     private static let most = 5

@@ -6,10 +6,10 @@ enum PropertyListShape {
     private static let limit = 32
     private static let beginnings = ["<?xml", "<!DOCTYPE", "<!--", "<plist"].map { Array($0.utf8) }
 
-    /// The sizes of the header, one object, its offset, and the trailer.
+    /// The size of the smallest binary list: a header, one object, its offset, and a trailer.
     private static let smallestBinary = 8 + 1 + 1 + 32
 
-    /// Throws if a list is too deep or in another format. A binary list needs no check, because its decoder calls
+    /// Throws if a list is too deep, or is neither XML nor binary. A binary list needs no check, because its decoder calls
     /// `PropertyListValue` at each level.
     static func check(_ bytes: [UInt8]) throws(CleaningList.Fault) {
         // The decoder treats a shorter file with this beginning as text.

@@ -12,7 +12,7 @@ package struct Verb: Sendable {
     /// Paragraphs, wrapped when they are shown.
     package let description: [String]
     package let options: [OptionSpec]
-    /// How many operands it takes.
+    /// How many operands the verb takes.
     package let operands: ClosedRange<Int>
     /// The words for the first operand, if that names one of several actions.
     package var words: [String] = []
@@ -20,12 +20,12 @@ package struct Verb: Sendable {
     package var settings: [Setting] = []
     /// Whether the first operand ends the options, because a command begins there.
     package var endsAtFirstOperand = false
-    /// Whether its operands may be paths that are not UTF-8, because the verb works on their bytes.
+    /// Whether operands may be paths that are not UTF-8, because the verb works on bytes.
     package var takesAnyBytes = false
     /// Further sections of the help. Each has a title, and lines that pair a name with its meaning.
     package var sections: [HelpSection] = []
     package let exitStatus: [HelpSection.Line]
-    /// Examples of its use. A test runs them with a container at ./app of the store ./app.store.
+    /// Examples of use. A test runs them with the store ./app.store mounted at ./app.
     package var examples: [String] = []
     package let perform: @Sendable (Invocation) throws(CommandFailure) -> Int32
 
@@ -127,7 +127,7 @@ extension Verb {
 }
 
 extension Verb {
-    /// Whether `word` is one of its options as a user writes it, with or without a value.
+    /// Whether `word` is one of the verb's options as a user writes it, with or without a value.
     package func takes(_ word: String) -> Bool {
         options.contains { !$0.isHidden && $0.text == word.prefix { $0 != "=" } }
     }

@@ -12,7 +12,7 @@ extension ExpectedStore {
 final class DaemonProcess {
     let pid: pid_t
     /// This process's end of the connection. The daemon writes a byte when the mount is ready, and with `--send-events` all
-    /// events after that. With `--die-with-parent` it ends when this is closed.
+    /// events after that. With `--die-with-parent` the daemon ends when this end is closed.
     let line: FileDescriptor
     /// nil while the daemon runs.
     private(set) var end: ProcessEnd?
@@ -56,16 +56,16 @@ final class DaemonProcess {
         } catch { throw CommandFailure("cannot start the daemon", path: mountpoint, error) }
     }
 
-    /// Makes each of `signals` end the daemon and then this process, from now until the very end of this process. So its status
-    /// is 0 only if no signal arrived. The caller has blocked the signals.
+    /// Makes each of `signals` end the daemon and then this process, from now until the very end of this process. So this
+    /// process exits with status 0 only if no signal arrived. The caller has blocked the signals.
     func endTogether(mountpoint: String, on signals: SignalSet, message: String) throws(CommandFailure) {
         do throws(Errno) {
             try System.end(with: pid, mountpoint: mountpoint, on: signals, message: message)
         } catch { throw failedWait(error) }
     }
 
-    /// Waits until the mount is ready, the daemon has ended, or one of `signals` arrives; a scan may take any time. Returns the
-    /// signal, if any. The caller has blocked the signals.
+    /// Waits until the mount is ready, the daemon has ended, or one of `signals` arrives; a scan may take arbitrarily long.
+    /// Returns the signal, if any. The caller has blocked the signals.
     func waitForWord(orOneOf signals: SignalSet) throws(CommandFailure) -> Int32? {
         do throws(Errno) {
             while true {
@@ -99,7 +99,7 @@ final class DaemonProcess {
         }
     }
 
-    /// Returns whether the daemon has ended.
+    /// Collects the daemon's exit status if the daemon has ended. Does not wait.
     func hasEnded() -> Bool {
         if end != nil { return true }
         do throws(Errno) {
@@ -133,7 +133,7 @@ final class DaemonProcess {
 
     /// Whether a signal has stopped the daemon.
     var isStopped: Bool { ProcessTable.status(of: pid)?.state == "T" }
-    /// The processor time that the daemon has used so far, in user mode and in the kernel, in ticks of the kernel.
+    /// The CPU time that the daemon has used so far, in user and kernel mode, in clock ticks.
     var usedTime: Int64 { ProcessTable.status(of: pid)?.usedTime ?? 0 }
 
     /// Waits for the daemon's end, for `milliseconds` at most. Returns whether it has ended.

@@ -63,14 +63,14 @@ extension Arguments {
         return change
     }
 
-    /// Returns `--total`. A size of a few bytes is refused, because its unit was probably forgotten.
+    /// Returns `--total`. Refuses a size below 1 MiB, because its unit was probably forgotten.
     private func deviceSize() throws(CommandFailure) -> ByteCount? {
         guard let total = size(.total), let text = text(.total) else { return nil }
         if let objection = SizeText.objection(toDevice: text) { throw .usage("--total \(text): \(objection)") }
         return total
     }
 
-    /// Returns the files that the daemon writes while it serves, if `trace` names one of them.
+    /// Returns the files that the daemon writes while it serves. `trace` is the option that names the trace.
     func daemonOutputs(trace: OptionSpec) -> [(path: String, what: String)] {
         [(trace, "trace"), (.log, "log")].compactMap { option, what in text(option).map { ($0, what) } }
     }
@@ -105,7 +105,7 @@ extension MountRequest {
             }
         }
         options.removeAll { Self.accessTimeOptions.contains($0) || $0 == "noatime" }
-        // Makes the table of mounts show the option.
+        // Shows the option in the mount table.
         if untouched.contains(.files) { options.append("noatime") }
     }
 }

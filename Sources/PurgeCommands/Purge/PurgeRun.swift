@@ -13,7 +13,7 @@ struct PurgeRun {
     /// The number of bytes to free; nil if the user named files or a tier instead.
     private let wanted: ByteCount?
     private let requests: [PurgeRequest]
-    /// Patterns for a part of the container, which replace the requests.
+    /// Patterns relative to `part`. Unless empty, they are used instead of `requests`.
     private let globs: [String]
     private let part: String
 

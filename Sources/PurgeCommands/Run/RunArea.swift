@@ -4,9 +4,9 @@ import PurgeContainers
 import PurgeStore
 import PurgeSystem
 
-/// The temporary directories of one `purgefs run`: one for the store, if none was named, and one for the mount point, which is
-/// the same unless there is a better place for it. `run` removes them. If `run` was killed, its daemon removes them; if both
-/// were killed, the next `run` does.
+/// The temporary directories of one `purgefs run`: one for the store, if the user named none, and one for the mount point. They
+/// are one directory unless the mount point has a better place. `run` removes them. If `run` was killed, its daemon removes
+/// them; if both were killed, the next `run` does.
 struct RunArea {
     static let prefix = "purgefs-run."
     static let containers = ["Containers", "Data", "Application"]
@@ -28,7 +28,7 @@ struct RunArea {
 
     var store: String { root + "/store" }
 
-    /// Returns directories suitable for temporary files, the best first. For root, directories where names cannot be exchanged
+    /// Returns directories suitable for temporary files, the best first. For root, directories whose path only root can change
     /// come first. A directory inside a container or a store is not suitable, because files there may be purged.
     static func candidates(_ surroundings: Surroundings) -> [String] {
         let named = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
@@ -38,7 +38,8 @@ struct RunArea {
         return System.isRoot ? fit.filter(keepsNames) + fit.filter { !keepsNames($0) } : fit
     }
 
-    /// Whether names cannot be exchanged in the directory; the daemon and COMMAND reach it only by its path.
+    /// Whether only root can exchange what root creates in the directory, or the directories above it. The daemon and COMMAND
+    /// reach the run's directories only by path.
     private static func keepsNames(_ path: String) -> Bool {
         do throws(Errno) {
             return try FileDescriptor.open(path, System.openPath | O_DIRECTORY).keepsNames
@@ -90,7 +91,7 @@ struct RunArea {
         }
     }
 
-    /// Removes the folders of containers if they are empty, and then the directory too.
+    /// Removes the folders `containers` below `path`, and then `path` itself. All of them must be empty.
     static func removeContainers(from path: String) throws(Errno) {
         for count in (0...containers.count).reversed() {
             let folder = ([path] + containers.prefix(count)).joined(separator: "/")

@@ -1,6 +1,7 @@
 import PurgeModel
 
-/// The events of a run, summed up for its summary as they arrive. Its size does not depend on their number.
+/// The events of a run, summed up for its summary as they arrive. The size of the tally does not depend on the number of
+/// events.
 struct RunTally: Sendable {
     struct Purged: Sendable {
         let reason: String
@@ -21,8 +22,8 @@ struct RunTally: Sendable {
 
     var purgedBytes: ByteCount { purged.reduce(.zero) { $0 + $1.bytes } }
 
-    /// The types of events of which only the number counts. The shortest runs have no others, and preparing to decode an event
-    /// takes longer than everything else at the end of such a run.
+    /// The types of events of which only the number is needed. The shortest runs have no others, and preparing to decode an
+    /// event takes longer than everything else at the end of such a run.
     static let plainTypes: [EventType] = [.mount, .app, .unmount]
 
     mutating func count(_ type: EventType) { counts[type, default: 0] += 1 }

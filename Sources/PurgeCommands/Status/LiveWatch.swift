@@ -70,7 +70,7 @@ struct LiveWatch {
         }
     }
 
-    /// Stops this process by SIGTSTP, which the kernel ignores if no shell could continue the process.
+    /// Stops this process with SIGTSTP, which the kernel ignores if no shell could continue the process.
     private func stop(_ screen: inout TerminalScreen) throws(CommandFailure) {
         try screen.leave()
         do throws(Errno) {
@@ -86,7 +86,7 @@ struct LiveWatch {
         } catch { throw Self.failure(error) }
     }
 
-    /// Blocks the signals, which the new thread inherits. Returns the mask from before.
+    /// Blocks the signals before the reading thread starts, so that the thread inherits the mask. Returns the previous mask.
     private func begin() throws(CommandFailure) -> SignalSet {
         do throws(Errno) {
             let mask = try System.block(Self.signals)

@@ -8,12 +8,12 @@ struct WatchText {
     let report: StatusReport
     /// The events, oldest first.
     let events: [Event]
-    /// Remarks about missing parts, with reasons.
+    /// Messages about parts of the frame that could not be read, each with the reason.
     let remarks: [String]
     let bar: CapacityBar
     let size: TerminalSize
 
-    /// How many events any terminal may show.
+    /// The most events shown, however tall the terminal is.
     static let mostEvents = 50
 
     /// One line. The lines with the highest `need` are dropped first.
@@ -130,7 +130,7 @@ struct WatchText {
 
     private static func files(_ count: Int64) -> String { "\(count) \(count == 1 ? "file" : "files")" }
 
-    /// Returns the lines for events. The newest event is more important than the tiers, the others are less important.
+    /// Returns the lines for events. The newest event ranks above the tiers, older events below them.
     private func history(rows: Int) -> [Line] {
         let title = remarks.isEmpty ? events.isEmpty ? "no events yet" : "last events" : remarks.joined(separator: "; ")
         let shown = events.suffix(max(1, rows - 1))

@@ -8,7 +8,7 @@ struct WatchedStatus: Sendable {
     var report: StatusReport
     /// The newest events, oldest first.
     var events: [Event] = []
-    /// Remarks about missing parts, with reasons.
+    /// Messages about parts of the content that could not be read, each with the reason.
     var remarks: [String] = []
 
     /// Reads the status. Leaves nothing on the mount open. Events reach the journal within about a second.
