@@ -84,17 +84,17 @@ struct LeftProcesses {
     /// The groups of ended programs in which processes were still running. Such processes may lack the environment.
     var groups: Set<pid_t> = []
 
-    /// Kills all processes in these groups, and all whose environment leads into this container.
+    /// Kills the processes in `groups`, and all processes whose PURGEFS_MOUNT names this container.
     func kill(in container: String) {
         guard isPossible else { return }
-        // A group keeps its number as long as a process is in it, and that number is no new process's pid. So a process with
-        // this pid is a stranger.
+        // While a group has members, no new process gets the group's number as its pid. So if a process has this pid, the group
+        // is gone and the process is a stranger.
         for group in groups where getpgid(group) == -1 { Foundation.kill(-group, SIGKILL) }
         // A killed process may just have started another.
         for _ in 0..<10 where !killAll(of: Data("PURGEFS_MOUNT=\(container)\0".utf8)) { return }
     }
 
-    /// Kills the processes with this variable; returns false if there were none.
+    /// Kills the processes with `variable` in their environment; returns false if there were none.
     private func killAll(of variable: Data) -> Bool {
         var found = false
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {

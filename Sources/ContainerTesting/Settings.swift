@@ -41,7 +41,7 @@ extension Container {
                 thresholds: nearer.thresholds ?? thresholds, options: options + nearer.options)
         }
 
-        /// The arguments for `purgefs run`, which has no option for thresholds.
+        /// The arguments for `purgefs run`. Thresholds are missing, because `run` has no option for them.
         var words: [String] {
             let values: [(String, String?)] = [
                 ("--total", total?.description), ("--others", others?.description),

@@ -66,7 +66,6 @@ struct DiagnosisReader {
         } catch { throw container.failure(found.entry.path, error) }
     }
 
-    /// Reads one entry of a folder.
     func read(_ name: RawText, in folder: Folder) throws(Errno) -> Found {
         let status = try System.status(at: folder.descriptor.raw, name)
         let bytes = name.dropLast().map { UInt8(bitPattern: $0) }

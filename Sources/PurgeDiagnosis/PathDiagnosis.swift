@@ -85,7 +85,7 @@ struct PathDiagnosis: Encodable {
 }
 
 extension PathDiagnosis {
-    /// Diagnoses the entry at `inner` in a container.
+    /// `inner` is relative to the container. If it names a link, the history of the link's target is read too.
     init(of inner: [UInt8], in container: DiagnosedContainer) throws(CommandFailure) {
         let reader = DiagnosisReader(container: container)
         var (parent, found) = try reader.find(inner)
@@ -110,8 +110,8 @@ extension PathDiagnosis {
             history: History(entry.history), findings: outcome.report.findings, rules: outcome.report.rules)
     }
 
-    /// Returns the findings of an entry and, for a folder, of everything in it. `sum` covers that folder, or the parent folder
-    /// of another entry.
+    /// Returns the findings of an entry and, for a folder, of everything in it. `sum` covers the folder; for any other entry,
+    /// it covers the parent folder.
     private static func outcome(
         _ found: DiagnosisReader.Found, _ parent: DiagnosisReader.Folder, in container: DiagnosedContainer
     ) throws(CommandFailure) -> (report: DiagnosisReport, sum: FolderSum) {
@@ -159,7 +159,7 @@ extension PathDiagnosis {
     private static func state(_ found: DiagnosisReader.Found, _ container: DiagnosedContainer) -> State {
         let entry = found.entry
         let use = entry.lastUse?.advanced(by: TimeSpan(seconds: container.status.device.clock))
-        // The block count of the store's file system is not the charge.
+        // In a store, st_blocks is the count of the underlying file system, not the charge.
         let charged = container.isInStore ? nil : ByteCount(Int64(found.status.st_blocks) * 512)
         return State(
             bytes: entry.isFile ? entry.size : nil, charged: entry.isFile ? charged : nil,

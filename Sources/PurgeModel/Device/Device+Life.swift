@@ -41,7 +41,7 @@ extension Device {
         return [.work(work)]
     }
 
-    /// Clears the mark of the work. The volume calls this if the mark cannot be saved.
+    /// Clears the mark of unfinished work if the volume cannot save it, or could not save the end of earlier work.
     public mutating func abandon() {
         unfinished = nil
         revision += 1

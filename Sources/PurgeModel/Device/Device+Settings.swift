@@ -26,7 +26,7 @@ extension Device {
         self = try change.applied(to: self)
     }
 
-    /// Throws the first invalid value of a device that was read from a file.
+    /// Checks a device that was read from a file. Throws a fault about the first invalid value.
     public func validate() throws(DeviceFault) { try DeviceFault.check(self) }
 
     /// The device with sizes rounded as if they had been set, for a file that was edited by hand.

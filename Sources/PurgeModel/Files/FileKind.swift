@@ -6,7 +6,7 @@ public enum FileKind {
     ]
     /// The system's own cache of web responses, which is meant to be purged.
     private static let systemCaches: Set<String> = ["cache.db"]
-    /// The suffixes of files that a database keeps beside itself.
+    /// The suffixes of the files that SQLite keeps beside a database.
     private static let companions = ["-wal", "-shm", "-journal"]
     /// The names or extensions of markers, locks and logs.
     private static let markers: Set<String> = ["lock", "log", "__init__.py", "py.typed"]
@@ -44,8 +44,8 @@ public enum FileKind {
     }
 
     /// Returns whether a user seems to have created the file. Pictures in Documents count. Pictures elsewhere are mostly
-    /// thumbnails or downloads, and count only with a camera's format or file name. Films need such a format or file name in
-    /// every folder.
+    /// thumbnails or downloads, and count only with a camera's format or file name. Videos need such a format or file name in
+    /// every folder, even in Documents.
     public static func isUserContent(_ path: String) -> Bool {
         if UserContent.isLike(path: path) { return true }
         let name = Self.name(path)

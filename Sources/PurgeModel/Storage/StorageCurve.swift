@@ -1,8 +1,8 @@
 /// The use of the device over time, as points that wait for the journal. A point is taken whenever a number has changed
 /// enough to be visible in a chart, together with the highest and lowest use since the previous point.
 ///
-/// The curve costs each change to the device a few comparisons, however long the mount lasts: after many points from small
-/// steps, the smallest step that is worth a point doubles.
+/// Each change to the device costs only a few comparisons, however long the mount lasts: after many points from small steps,
+/// the smallest step that is worth a point doubles.
 public struct StorageCurve: Sendable {
     /// The numbers of the device at one moment.
     public struct Numbers: Hashable, Sendable {
@@ -63,8 +63,8 @@ public struct StorageCurve: Sendable {
         return true
     }
 
-    /// Adds a point if the use differs from the last point by at least `difference`, or did so since that point. A change of
-    /// any other number always adds a point, and so does a `difference` of zero.
+    /// Adds a point if the use differs from the last point by at least `difference`, or has since then. A change of any other
+    /// number always adds a point, and so does a `difference` of zero.
     public mutating func note(
         _ now: Numbers, at simulated: Instant, real: Instant, difference: ByteCount = ByteCount(1)
     ) {
@@ -73,7 +73,7 @@ public struct StorageCurve: Sendable {
         {
             return
         }
-        // The extremes get the time of this point: reading a clock for each of them would cost every change.
+        // The extremes get the time of this point: reading a clock for each of them would slow down every change.
         for extreme in [most, least].compactMap(\.self) where extreme != now {
             add(Point(numbers: extreme, simulated: simulated, real: real))
         }
@@ -105,7 +105,7 @@ public struct StorageCurve: Sendable {
 }
 
 extension StorageCurve.Numbers {
-    /// Returns whether the numbers differ at most in the containers' use.
+    /// Returns whether the numbers are equal apart from the containers' use.
     fileprivate func isLike(_ other: Self) -> Bool {
         total == other.total && others == other.others && othersPurgeable == other.othersPurgeable
             && level == other.level
