@@ -30,7 +30,7 @@ final class Server: Sendable {
         Unmanaged<Server>.fromOpaque(fuse_req_userdata(request)).takeUnretainedValue()
     }
 
-    /// Returns the node of a kernel's nodeid, which is the node's address, or 1 for the root.
+    /// Returns the node for one of the kernel's nodeids: the address of the node, or 1 for the root.
     func node(_ id: fuse_ino_t) -> Node {
         guard id != FUSE_ROOT_ID, let pointer = UnsafeRawPointer(bitPattern: UInt(id)) else { return volume.root }
         // Unmanaged: a node lives for as long as the kernel has references to it (`NodeState.lookups`).

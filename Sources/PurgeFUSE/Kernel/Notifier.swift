@@ -4,8 +4,8 @@ import PurgeTree
 import PurgeVolume
 import Synchronization
 
-/// Announces purged names to the kernel and makes folders through the mount, on a separate thread. The thread that serves a
-/// request would wait for a lock that the kernel holds for that very request.
+/// Announces purged names to the kernel and makes folders through the mount, on a separate thread. A thread that serves a
+/// request cannot do this: it would wait for a lock that the kernel holds for that very request.
 ///
 /// The thread has no descriptors but the ones it opens itself. If the daemon is killed while the thread is inside the mount,
 /// the thread stays there until the connection ends, which requires that /dev/fuse is no longer open anywhere. If the thread
@@ -53,8 +53,8 @@ final class Notifier: Sendable {
     }
 
     /// Creates missing folders with mkdir(2) through the mount, so that the kernel knows them. If the daemon runs as root, the
-    /// new folders are given to `owner`. Returns when all is done, or when one folder takes too long because a program holds a
-    /// lock that it needs. In that case the rest is done once the lock is free.
+    /// new folders are given to `owner`. Returns when all folders have been handled, or when one takes too long because a
+    /// program holds a lock that mkdir(2) needs. In that case, the thread creates the remaining folders once the lock is free.
     func makeFolders(_ folders: [String], for owner: (user: uid_t, group: gid_t)) -> FolderMaking {
         let work = AwaitedWork()
         queue.add { [self] in

@@ -6,12 +6,12 @@ import PurgeTree
 import PurgeVolume
 import Synchronization
 
-/// Waits until no page of a file is being read or written, and has the kernel drop them all. It opens the file through the mount,
-/// and the answer to OPEN says that no page may be kept.
+/// Waits until no page of a file is being read or written, and has the kernel drop all pages of the file. It opens the file
+/// through the mount, and the answer to OPEN says that no page may be kept.
 ///
 /// The thread has no descriptors but the ones it opens itself. FUSE_NOTIFY_INVAL_INODE waits for pages too, but in a call on
-/// /dev/fuse. If the daemon is killed during that call, the descriptor stays open, so neither the connection ends nor the
-/// requests that the call waits for.
+/// /dev/fuse. If the daemon is killed during that call, the descriptor stays open. The connection then never ends, and neither
+/// do the requests that the call waits for.
 ///
 /// A file is opened by a name in the control directory that nobody else can look up. So it does not matter if the file has lost
 /// its own names, or if programs hold the lock of its folder.
@@ -43,10 +43,10 @@ final class PageWaiter: Sendable {
 
     func end() { queue.end() }
 
-    /// Has the pages of each file dropped `times` times. Returns the files for which this has not been done. The daemon's user
-    /// may not be permitted to read a file, and to find a name the kernel may need the lock of the container, which another
-    /// call can hold forever. So the function gives up when a file takes too long, and it returns all files at once while the
-    /// thread is stuck. `open` is called on the waiter's thread with the path of a file in the mount.
+    /// Has the pages of each file dropped `times` times. Returns the files for which this failed, for example because the
+    /// daemon's user may not read them. To look up a name, the kernel may need the lock of the container, which another call
+    /// can hold forever. So the function gives up when a file takes too long, and while the thread is stuck, it returns all
+    /// files at once. `open` is called on the waiter's thread with the path of a file in the mount.
     func dropPages(
         of nodes: [Node], times: Int, open: @escaping @Sendable ([UInt8]) throws(Errno) -> FileDescriptor?
     ) -> [Node] {
@@ -74,7 +74,7 @@ final class PageWaiter: Sendable {
         return zip(numbers, nodes).filter { !done.contains($0.0) }.map(\.1)
     }
 
-    /// Returns whether the file has been opened that many times.
+    /// Returns whether the file has been opened `times` times.
     private func openFile(
         _ number: UInt64, _ times: Int, _ open: ([UInt8]) throws(Errno) -> FileDescriptor?
     ) -> Bool {
@@ -98,7 +98,7 @@ final class PageWaiter: Sendable {
         return files.withLock { $0.numbered[number] }
     }
 
-    /// Whether this is the thread that opens files only to have their pages dropped.
+    /// Whether `tid` is the thread that opens files only to have their pages dropped.
     func isWaiting(by tid: pid_t) -> Bool { tid != 0 && tid == threadID.load(ordering: .relaxed) }
 
     /// FOPEN flags of the answer to OPEN. They have the kernel drop all pages, and do not change the mode of the file's I/O.

@@ -5,7 +5,7 @@ extension Journal {
     /// The last use of a file, kept across mounts (docs/RULES.md, Order of purging).
     public struct LastUse: Hashable, Sendable {
         public var inode: UInt64
-        /// A mark of the file's birth time, or 0 if that is not known. It distinguishes the file from a later one with the
+        /// The file's `BirthMark`, or 0 if the birth time is not known. It distinguishes the file from a later one with the
         /// same inode number.
         public var birth: Int64
         public var lastUse: Instant

@@ -75,7 +75,7 @@ extension JournalReader {
         } ?? []
     }
 
-    /// Returns the paths with events that directly follow a string in byte order (or precede it, with `backwards`), each once.
+    /// Returns, each once, the paths of events that come next after `text` in byte order or, with `backwards`, just before it.
     public func paths(
         near text: String, backwards: Bool, limit: Int
     ) throws(StoreError) -> [String] {

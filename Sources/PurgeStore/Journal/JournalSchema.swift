@@ -3,7 +3,7 @@ import CSQLite
 /// The tables of journal.sqlite, and the signs that distinguish a journal from another database.
 enum JournalSchema {
     static let fileName = "journal.sqlite"
-    /// The name of SQLite's rollback journal beside it.
+    /// The name of the rollback journal that SQLite keeps beside the file.
     static let rollbackName = fileName + "-journal"
     /// The name of a write-ahead log, which a journal never has.
     static let logName = fileName + logPart
@@ -13,7 +13,7 @@ enum JournalSchema {
     /// "PFSJ", in `PRAGMA application_id`.
     static let application: Int64 = 0x5046_534A
 
-    /// A table or index, with the SQL text that SQLite keeps of it.
+    /// A table or index, with the SQL text that SQLite stores for it.
     private struct Object {
         let kind: String
         let name: String

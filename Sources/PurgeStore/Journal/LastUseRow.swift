@@ -34,7 +34,7 @@ enum LastUseRow {
         let rows = try database.prepare(selection)
         while try rows.step() {
             let use = lastUse(rows)
-            // Each inode occurs once. In a damaged file, pages may form a cycle, which would never end.
+            // Each inode occurs once. In a damaged file, pages may form a cycle, and reading it would never end.
             guard uses.updateValue(use, forKey: use.inode) == nil else {
                 throw DatabaseError(code: SQLITE_CORRUPT, message: "inode \(use.inode) is in it twice")
             }

@@ -66,7 +66,7 @@ extension System {
     /// Forks this process into the state in which `spawnDetached` starts a program, and returns the copy's pid. The copy shows
     /// `words`, separated by spaces, as its command line in /proc and ps. It runs `body` and exits with the status that `body`
     /// returns. Objects that own descriptors exist in the copy, but their descriptors are closed. Returns nil if this process
-    /// has several threads and so cannot be copied, or if `words` are longer than the memory of its own command line and
+    /// has several threads and so cannot be copied, or if `words` are longer than the memory of this process's command line and
     /// environment, or than 4 KiB.
     ///
     /// A new thread calls fork(2) before it runs anything else, and is the copy's only thread. A thread that has run Swift
@@ -150,14 +150,14 @@ extension System {
         let blocked = try block(SignalSet())
         try setMask(blocked.subtracting(signals))
     }
-    /// Returns a blocked, pending signal that tells this process to end, if there is one. Long work checks for it from time
-    /// to time, and gives up.
+    /// Returns a blocked, pending signal that tells this process to end, if there is one. Long work checks for one from time to
+    /// time, and gives up when there is one.
     public static func endSignal() -> Int32? {
         let number = shim_pending_signal(SignalSet.ending.rawValue)
         return number > 0 ? number : nil
     }
-    /// Makes each of `signals` that is not ignored end the child `pid`, print `message`, and end this process with 128+N. A
-    /// child that does not end is killed, and a dead mount that it leaves at `mountpoint` is removed. The signals are
+    /// Makes each of `signals` that is not ignored end the child `pid`, print `message`, and end this process with status
+    /// 128+N. A child that does not end is killed, and a dead mount that it leaves at `mountpoint` is removed. The signals are
     /// unblocked when this returns.
     public static func end(
         with pid: pid_t, mountpoint: String, on signals: SignalSet, message: String
@@ -191,7 +191,7 @@ extension System {
     }
 }
 
-// Descriptors between processes.
+// Descriptors for communication between processes.
 extension System {
     /// Creates an empty file in memory. Its name shows only in /proc, as `/memfd:NAME (deleted)`.
     public static func makeMemoryFile(_ name: String) throws(Errno) -> FileDescriptor {
@@ -211,7 +211,7 @@ extension System {
     public static func waitWritable(_ fd: Int32, milliseconds: Int32) throws(Errno) -> Bool {
         try SystemCall.wait(.poll, milliseconds: milliseconds) { shim_poll_out(fd, $0) } > 0
     }
-    /// Waits without a time limit for a change to a file in /proc that reports changes by POLLPRI.
+    /// Waits without a time limit for a change to a file in /proc that reports changes with POLLPRI.
     public static func waitForChange(of fd: Int32) throws(Errno) {
         _ = try SystemCall.wait(.poll, milliseconds: -1) { shim_poll_priority(fd, $0) }
     }
