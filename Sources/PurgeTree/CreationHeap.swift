@@ -2,7 +2,7 @@ import PurgeModel
 
 /// A heap of files ordered by creation and then by path, oldest or newest first, from which any file can be removed.
 final class CreationHeap: @unchecked Sendable {
-    // @unchecked: only functions that have been given the tree use the vars, as with `Node`.
+    // @unchecked: only functions that receive the tree access the vars, as with `Node`.
     fileprivate let isNewestFirst: Bool
     private var heap = IndexedHeap<CreatedFile>()
     fileprivate var positions: [ObjectIdentifier: Int] = [:]

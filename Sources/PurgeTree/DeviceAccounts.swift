@@ -52,7 +52,7 @@ public struct DeviceAccounts: Sendable {
     /// Takes bytes of `others.purgeable` for a purge, in whole blocks.
     public mutating func takeFromOthers(_ bytes: ByteCount) { device.takeFromOthers(bytes) }
 
-    /// Returns bytes that were taken for a purge that does not take place.
+    /// Gives back bytes that were taken for a purge that was called off.
     public mutating func returnToOthers(_ bytes: ByteCount) { device.returnToOthers(bytes) }
 
     public mutating func notePurged(files: Int64 = 0, bytes: ByteCount) {
@@ -92,8 +92,8 @@ extension DeviceAccounts {
             ledgers: device.ledgers)
     }
 
-    /// Adds a point to the curve if the numbers differ from the last point by at least `difference`, or did so at any time
-    /// since that point. Adds none if the journal records no events.
+    /// Adds a point to the curve, unless the numbers have changed too little (`StorageCurve.note`) or the journal records no
+    /// events.
     public mutating func notePoint(at simulated: Instant, real: Instant, difference: ByteCount = ByteCount(1)) {
         if device.journal.recordsEvents {
             curve.note(numbers, at: simulated, real: real, difference: difference)

@@ -3,7 +3,7 @@ import PurgeModel
 /// A directory with a policy, and the files that belong to the policy: counted files below it that have one name, and for which
 /// no nearer directory has a policy.
 public final class PolicyIndex: @unchecked Sendable {
-    // @unchecked: only functions that have been given the tree use the vars, as with `Node`.
+    // @unchecked: only functions that receive the tree access the vars, as with `Node`.
     public let directory: Node
     private(set) var policy: DirectoryPolicy
     /// Charged blocks of all files that belong to the policy.
@@ -16,8 +16,8 @@ public final class PolicyIndex: @unchecked Sendable {
     let young = CreationHeap()
     /// The files of `excess`, newest first.
     private let newestExcess = CreationHeap(isNewestFirst: true)
-    /// Whether use has reached the limit. Ends when use is back at half of the limit, or is below the limit and no file is left
-    /// to take.
+    /// Whether use has reached the limit. Becomes false when use is down to half of the limit, or is below the limit with no
+    /// file left to take.
     private(set) var isOver = false
     /// Whether the policy takes files because of their size: a write, a check or the release of a skipped file found the limit
     /// reached.
@@ -31,7 +31,7 @@ public final class PolicyIndex: @unchecked Sendable {
     /// Files that have come from elsewhere since the last review, noted only while the policy is exhausted. Their release does
     /// not trigger it.
     private var arrivals: Set<ObjectIdentifier> = []
-    /// Time of the last check, at which the policy takes all files that had reached the age; nil once none of them is left.
+    /// Time of the last check; nil once no file is left that had reached the age by then. The policy takes all such files.
     private var checked: Instant?
     /// State in the `PolicySet`: listed in `changed`, listed in `unsettled`, counted as pending, listed in `pending`.
     var (isChanged, isUnsettled, isPending, isListedPending) = (false, false, false, false)

@@ -36,7 +36,7 @@ extension Tree {
     public mutating func unhold(_ node: Node) -> Bool {
         node.holds -= 1
         guard node.holds == 0 else { return false }
-        // `hold` has set the flag, because no purge chooses a held node.
+        // Only `hold` can have set this flag, because no purge chooses a held node.
         if node.isGoing {
             node.flags.remove(.purging)
             counted.endings.insert(.purge)

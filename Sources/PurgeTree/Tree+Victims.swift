@@ -35,8 +35,8 @@ extension Tree {
         if node.leavesTombstone { node.holds += 1 }
     }
 
-    /// Counts a chosen file again, because the purge does not take place or has truncated the file. A stuck file is chosen
-    /// again only by a command that names it.
+    /// Counts a chosen file again: the purge was called off, could not remove the file (`isStuck`), or has truncated it
+    /// (`isEmptied`). A stuck file is chosen again only by a command that names it.
     public mutating func reinstate(_ node: Node, isStuck: Bool = false, isEmptied: Bool = false) {
         node.flags.remove(.purging)
         node.flags.set(.stuck, to: isStuck)

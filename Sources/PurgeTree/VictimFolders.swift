@@ -46,7 +46,7 @@ struct VictimFolders: Sendable {
 
 /// The victims of one rank in one directory, owned by the directory's `NodePart`.
 public final class VictimList: @unchecked Sendable {
-    // @unchecked: only functions that have been given the tree use the vars, as with `Node`.
+    // @unchecked: only functions that receive the tree access the vars, as with `Node`.
     let rank: PurgeRank
     /// The part of the unit to which the victims belong; nil outside a group.
     let part: UnitPart?

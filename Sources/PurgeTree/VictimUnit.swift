@@ -3,7 +3,7 @@ import PurgeModel
 /// A unit in the order of victims: the victims of one group that have the same step and urgency. The group's `NodePart` owns
 /// it.
 public final class VictimUnit: @unchecked Sendable {
-    // @unchecked: only functions that have been given the tree use the vars, as with `Node`.
+    // @unchecked: only functions that receive the tree access the vars, as with `Node`.
     public unowned let directory: Node
     fileprivate let step: PurgeStep
     fileprivate let urgency: Urgency
@@ -70,7 +70,7 @@ public final class VictimUnit: @unchecked Sendable {
 
 /// The victims of one rank in a unit.
 final class UnitPart: @unchecked Sendable {
-    // @unchecked: only functions that have been given the tree use the vars, as with `Node`.
+    // @unchecked: only functions that receive the tree access the vars, as with `Node`.
     unowned let unit: VictimUnit
     let rank: PurgeRank
     var folders = VictimFolders()

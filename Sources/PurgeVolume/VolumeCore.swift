@@ -65,7 +65,8 @@ final class VolumeCore: Sendable {
     let restrictsData: Atomic<Bool>
     /// How often the data of all classes has come within reach.
     let unlocks = Atomic<Int>(0)
-    /// The number of drops of refused writes' pages that the kernel has not finished. `deviceSettled` advances after each.
+    /// How many drops of the pages of refused writes (`RefusedPages`) have been requested and not finished. `deviceSettled`
+    /// advances after each.
     let refusedDrops = Atomic<Int>(0)
     /// How many changes of the lock state are being carried out, while the kernel may still have pages that are out of reach.
     /// `deviceSettled` advances after each.
@@ -245,7 +246,7 @@ struct ChangeEffects: ~Copyable {
         static var purge: Ends { Ends(rawValue: 2) }
         /// A turn with a file.
         static var turn: Ends { Ends(rawValue: 4) }
-        /// The time at a pressure level.
+        /// The stay at a pressure level: the device has reached another one.
         static var level: Ends { Ends(rawValue: 8) }
     }
 }

@@ -7,8 +7,8 @@ import PurgeTree
 // lives on. So the last descriptor of a passed-through file is kept, and the file counts as open, until the backing file is
 // open nowhere else: then no mapping is left either.
 extension OpenFiles {
-    /// The limit of files that are passed through or may still be mapped. Each file that may still be mapped is checked
-    /// before a number is reported.
+    /// The maximum number of files that are passed through or may still be mapped. Each file that may still be mapped is
+    /// checked before a number is reported.
     static let passedFiles = 1024
 
     func settleMappings() {
@@ -61,7 +61,7 @@ extension OpenFiles {
     }
 }
 
-// Stores through such a mapping show only in the backing file's modification time, and they are a use.
+// Writes through a mapping of the backing file are a use, and show only in that file's modification time.
 extension OpenFiles {
     /// Runs a call that moves the modification time but is not a use: truncate, fallocate, utimens.
     func apartFromUse<Value>(of node: Node, _ body: () throws(Errno) -> Value) throws(Errno) -> Value {

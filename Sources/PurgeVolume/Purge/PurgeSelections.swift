@@ -6,7 +6,7 @@ import PurgeTree
 struct Selection {
     /// The files in purge order.
     var files: [FoundFile] = []
-    /// Paths at which there is nothing.
+    /// Paths that do not exist.
     var missing: [[UInt8]] = []
     /// Whether files that cannot be purged are reported, with the reason.
     var namesRefused = true

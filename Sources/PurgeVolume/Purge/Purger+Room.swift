@@ -7,8 +7,8 @@ import PurgeTree
 // purge can take them.
 extension Purger {
     /// Runs `body` until it returns a value. `body` returns nil while one step of `cover` does not free enough; other calls can
-    /// take the lock between the steps. All or nothing: if `body` throws, the chosen files are put back. Returns nil if the
-    /// files it waited for were not released in time. If `purge` is set afterwards, the caller must have it carried out.
+    /// take the lock between the steps. All or nothing: if `body` throws, the chosen files are reinstated. Returns nil if held
+    /// files were not released in time. If `purge` is set afterwards, the caller must have it carried out.
     func makingRoom<Value: Sendable>(
         for node: Node, _ purge: inout Purge?, _ body: (inout Purge?, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
@@ -28,9 +28,9 @@ extension Purger {
         }
     }
 
-    /// Chooses many victims in steps. Such calls run one after the other, because two could each keep the other from getting
-    /// enough. Returns nil if all files that are not held were not enough. In that case, or if `body` throws, the chosen files
-    /// are put back.
+    /// Chooses many victims in steps. Such calls run one at a time, because two could each keep the other from getting enough.
+    /// Returns nil if the files that are not held do not suffice. In that case, or if `body` throws, the chosen files are
+    /// reinstated.
     private func makingMuchRoom<Value: Sendable>(
         for node: Node, _ purge: inout Purge?, _ body: (inout Purge?, inout VolumeState) throws(Errno) -> Value?
     ) throws(Errno) -> Value? {
@@ -63,7 +63,7 @@ extension Purger {
         }
     }
 
-    /// Puts the chosen files back: the purge does not take place.
+    /// Reinstates the chosen files of a purge that is called off.
     private func putBack(_ chosen: inout Purge?, _ node: Node) {
         guard let purge = chosen.take() else { return }
         let victims = purge.plan.victims

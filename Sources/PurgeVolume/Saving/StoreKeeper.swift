@@ -26,10 +26,10 @@ final class StoreKeeper: VolumeFamily {
     /// Whether a failure of the journal has been reported, and whether the journal has failed since events were last flushed.
     private let journalIsFailing = Atomic<Bool>(false)
     private let journalHasFailed = Atomic<Bool>(false)
-    /// The first loss of events that the journal held, found during the mount.
+    /// The first damage by which the journal lost events, as found during this mount.
     private let lostHistory = Mutex<StoreError?>(nil)
     let samples: SampleTaker
-    /// The bounds that the journal was last kept within, and when to look for events that have become too old.
+    /// The bounds at the last pruning of the journal, and when to look again for events that have become too old.
     private let bounded = Mutex<(bounds: JournalBounds, next: Int64)?>(nil)
 
     init(core: VolumeCore, journal: Journal, wake: Gate, device: Device) {

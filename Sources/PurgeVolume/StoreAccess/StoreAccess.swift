@@ -209,8 +209,8 @@ struct StoreAccess: VolumeFamily {
         }
     }
 
-    /// Waits until a purge, or a hold with `isGoing`, has ended since the last look. The first call returns at once, for one
-    /// more look.
+    /// Waits until a purge, or a hold with `isGoing`, has ended since the previous call with this `seen`. The first call
+    /// returns at once, so that the caller looks again: nothing that ends after that goes unnoticed.
     func awaitGone(_ seen: inout UInt64?) {
         if let seen { core.purges.wait(while: seen) }
         seen = core.purges.generation
