@@ -56,7 +56,7 @@ extension Mounts {
             }
         }
 
-        /// `run` empties the files that it writes, so they must not lie in a store.
+        /// `run` empties the files that it writes, or appends to them, so they must not lie in a store.
         @Test(arguments: ["--events", "--trace", "--log"]) func theFilesOfARunLieElsewhere(option: String) throws {
             try withContainer { place in
                 try PurgefsBinary.run("mount", "other", "free", in: place).succeeded()

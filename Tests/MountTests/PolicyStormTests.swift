@@ -5,7 +5,7 @@ import Testing
 
 extension Mounts {
     /// Four threads create, move, link, truncate and remove files in directories with policies, and move folders, all at once.
-    /// Afterwards the policies have the files that the next mount finds.
+    /// Afterwards, each policy must have the same files as after the next mount.
     @Suite struct PolicyStormTests {
         private static let folders = [
             "Documents", "Documents/a", "Documents/a/sub", "Documents/b", "Library/Caches/c", "Library/Caches/c/sub",

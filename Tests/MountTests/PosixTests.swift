@@ -2,8 +2,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Requirements of POSIX and Linux on files (docs/POSIX.md). The checks of Programs/posix_*.py run on a mount and
-    /// in a plain directory beside the store.
+    /// The requirements of POSIX and Linux for files (docs/POSIX.md). The checks of Programs/posix_*.py run on a mount and in a
+    /// plain directory beside the store.
     @Suite struct PosixTests {
         /// Passes `body` an empty directory on a mount that admits other users, and one beside the store.
         private func withBoth(
@@ -23,7 +23,7 @@ extension Mounts {
             }
         }
 
-        /// Runs the checks whose outcome depends on the store's file system on each other kind of file system. `make long` adds
+        /// Runs the checks whose outcome depends on the file system of the store, on each of the other kinds. `make long` adds
         /// the checks that the kernel answers from the mode and the names, which are the same on all of them.
         @Test(arguments: Backing.allCases.filter { $0 != .ext4 })
         func storesOnOtherFileSystems(backing: Backing) throws {

@@ -48,7 +48,7 @@ extension Mounts {
             #expect(purges.allSatisfy { $0.time > later && $0.time > advance.time })
         }
 
-        /// After a crash, the last use of a file comes from its stamps, and the order is the same.
+        /// After a crash, the last use of a file comes from its time stamps, and the order of purging stays the same.
         @Test func theOrderHoldsOverACrash() throws {
             try withMount(["--total", "20M"]) { mount in
                 try mount.turnThresholdsOff()

@@ -260,7 +260,7 @@ extension Mounts {
                 for path in ["Documents/d/after", "Documents/d/e", "Documents/d/e/deep"] {
                     #expect(try Attributes.text(mount.path(path), key("fileProtection")) == "NSFileProtectionComplete")
                 }
-                // An older file has the default, which nobody has set.
+                // An older file has the default class, and no attribute that says so.
                 let before = mount.path("Documents/d/before")
                 #expect(
                     try Attributes.text(before, key("fileProtection"))

@@ -1,5 +1,5 @@
-/// A container, a demand on it, and the expected purges, in order and with reasons. The expectations are derived by hand from
-/// docs/RULES.md and docs/POLICIES.md.
+/// A container, the demand that makes it purge, and the expected purges, in order and with reasons. The expectations are
+/// derived by hand from docs/RULES.md and docs/POLICIES.md.
 public struct PurgeScenario: Sendable, CustomStringConvertible {
     /// A file. Sizes are in blocks of 4 KiB, times in seconds before the purge.
     public struct File: Sendable {

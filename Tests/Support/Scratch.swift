@@ -21,9 +21,9 @@ public final class ScratchRoot: Sendable {
     }
 
     /// If the tests run as root, mounts an ext4 file system at `path`, in a sparse file that is then unlinked. The file system
-    /// has a journal. Without one, as on short-lived machines, ext4 takes a millisecond for a new file in a place where many
-    /// files were removed in the last half minute. Barriers are off, because no test cuts the power. Without loop devices, the
-    /// tests use the machine's own file system.
+    /// has a journal. Without a journal, which short-lived machines often lack, ext4 takes a millisecond to create a file where
+    /// many files were removed in the last half minute. Barriers are off, because no test cuts the power. Without loop devices,
+    /// the tests use the machine's own file system.
     private func mountDisk() {
         guard geteuid() == 0 else { return }
         let image = "\(path).image"

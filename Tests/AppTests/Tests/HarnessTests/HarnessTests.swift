@@ -116,7 +116,7 @@ extension HarnessTests {
         try Data(count: count).write(to: container.url.appendingPathComponent(name))
     }
 
-    /// Returns the errno of an error of Foundation.
+    /// Returns the errno behind a Foundation error.
     private func code(_ body: () throws -> Void) throws -> Int32 {
         let error = try #require(throws: CocoaError.self, performing: body)
         return try #require(error.underlying as? POSIXError).code.rawValue
