@@ -57,7 +57,7 @@ import Testing
         #expect(Self.limits(device) == [262_144, 1_677_722, 1_761_608, 8_388_608])
     }
 
-    /// `default` undoes set thresholds in either profile.
+    /// `default` resets all thresholds to the defaults of the profile.
     @Test(arguments: [Profile.documented, .device]) func thresholdsOfTheProfile(profile: Profile) throws {
         var device = Device(containerID: "3F2504E0-4F89-41D3-9A0C-0305E82C3301")
         _ = try device.apply(.profile(profile), as: "", by: 0, at: Self.start)
@@ -144,7 +144,7 @@ import Testing
     @Test func urgencyLastsUntilDesired() throws {
         var device = try Self.device(others: 960, purgeable: 900)
         #expect(device.level == .veryLow && device.reclaimUrgency == .high)
-        // The purge has not begun yet, and the app frees space.
+        // The purge has not begun yet, and other apps free space.
         _ = try device.apply(.others(.to(ByteCount(blocks: 930))), as: "", by: 0, at: Self.start)
         #expect(device.level == .low && device.reclaimUrgency == .medium)
         _ = try device.apply(.others(.to(ByteCount(blocks: 960))), as: "", by: 0, at: Self.start)
@@ -225,7 +225,7 @@ import Testing
         #expect(device.goal(for: .pressure) == nil)
     }
 
-    /// A change of capacity calls for the purge that makes its content fit, but not for one by pressure.
+    /// A change of capacity requests the purge that makes used + others fit, but no purge for pressure.
     @Test func whatAChangeOfCapacityCallsFor() throws {
         var device = try Self.device(used: 500)
         let effects = try device.apply(.total(.to(ByteCount(blocks: 400))), as: "", by: 0, at: Self.start)

@@ -1,6 +1,6 @@
 import Testing
 
-/// Each kind of state must occur, because otherwise the properties prove little.
+/// The random states must include each kind, because otherwise the property tests prove little.
 @Suite struct RandomStatesTests {
     private static let kinds: [(String, @Sendable (ReferenceDevice) -> Bool)] = [
         ("overcommitted", { $0.free < 0 }),

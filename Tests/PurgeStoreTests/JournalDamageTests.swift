@@ -76,7 +76,7 @@ struct JournalDamageTests {
                 "The damaged journal is now `journal.sqlite.damaged-1`, and a new one was started."))
         #expect(damage.lack == nil)
         #expect(try content("s/journal.sqlite.damaged-1") == before)
-        // Readers know earlier numbers.
+        // Readers know the earlier numbers, so the new journal continues after the last one that can be read.
         let last = journal.lastSequence - 1
         switch kind {
         case .middle, .row: #expect(last == 5000)
@@ -90,8 +90,8 @@ struct JournalDamageTests {
         journal.close()
     }
 
-    /// The journal is damaged while in use: the batch that meets the damage is not lost. It already has the next number, so the
-    /// event about the damage takes the last one before.
+    /// The journal is damaged while in use: the batch that meets the damage is not lost. The batch already has the next number,
+    /// so the event about the damage takes the number before it.
     @Test func isFoundWhileItIsUsed() throws {
         var journal: Journal? = try open()
         try Database(path: path, flags: 2).execute(  // SQLITE_OPEN_READWRITE
@@ -203,7 +203,7 @@ struct JournalDamageTests {
         let bytes: Range<Int>
         let isSound: Bool
     }
-    /// Damage to the header does not make the journal another program's, even if it looks as if it had a write-ahead log.
+    /// A journal with a damaged header is not taken for another program's file, even if the header claims a write-ahead log.
     @Test(arguments: [
         Header(bytes: 18..<19, isSound: true), Header(bytes: 19..<20, isSound: false),
         Header(bytes: 0..<100, isSound: false),
@@ -236,7 +236,7 @@ struct JournalDamageTests {
         #expect(try content("s/journal.sqlite.damaged-5").prefix(100) != content().prefix(100))
     }
 
-    /// After the name with the largest number, the next damaged journal gets a free one and replaces no file.
+    /// After the largest number has been used, the next damaged journal gets a free number and replaces no file.
     @Test func noFileIsReplaced() throws {
         try directory.write("other", to: "s/journal.sqlite.damaged-\(Int.max - 1)")
         var kept: [String: [UInt8]] = [:]

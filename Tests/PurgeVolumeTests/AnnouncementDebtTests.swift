@@ -115,7 +115,7 @@ struct AnnouncementDebtTests {
                 }
                 #expect(volume.mayCacheAbsence("a", in: tmp))
             }
-            // One announcement names the file, and another follows it.
+            // The command announces the file, then makes an empty announcement and waits for it.
             try eventually("two announcements") { log.kernel.announcements == 2 }
             #expect(!volume.mayCacheAbsence("a", in: tmp))
             log.kernel.finish()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// In the journal, only a mount that did not end with an unmount may look unfinished.
+/// A mount that ended with an unmount never looks unfinished in the journal.
 struct LastMountTests {
     @Test func recordingEndsAndBeginsAgain() throws {
         try withStore { path in

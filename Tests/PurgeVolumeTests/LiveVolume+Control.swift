@@ -20,7 +20,7 @@ extension LiveVolume {
 
     var used: Int64 { volume.status().storage.used.bytes / 4096 }
 
-    /// The numbers that the model has, in the model's form.
+    /// The volume's numbers, in the form of the reference model.
     var numbers: ReferenceLedger.Numbers {
         let status = volume.status()
         func usage(_ usage: StatusReport.Usage) -> ReferenceLedger.Usage {

@@ -182,7 +182,7 @@ struct ProtectionTests {
             let handle = try live.create("Documents/f")
             defer { live.volume.close(handle) }
             try live.set("fileProtection", of: "Documents/f", to: "complete")
-            // Locks the device without the drop of the kernel's pages.
+            // Locks the device without dropping the kernel's pages.
             live.volume.core.restrictsData.store(true, ordering: .relaxed)
             live.volume.core.change { $0.tree.accounts.change { $0.lock.state = .locked } }
             #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 8192) }
@@ -534,8 +534,8 @@ struct ProtectedPagesTests {
         }
     }
 
-    /// The device is locked when the open is admitted, but the file is not yet among the open files. The answer then lets the
-    /// kernel drop the file's pages.
+    /// The device locks after an open was admitted, but before the file is among the open files. The answer to the open then
+    /// lets the kernel drop the file's pages.
     @Test func aFileThatIsBeingOpenedKeepsNoPages() throws {
         try withKernel { live, kernel in
             try live.make("Documents/f", blocks: 1)
@@ -583,7 +583,8 @@ struct ProtectedPagesTests {
         }
     }
 
-    /// While a file is passed through, every open of it must be. Reads through opens after the change of class reach the daemon.
+    /// While a file is passed through, the kernel requires passthrough for every further open. After the change of class, such
+    /// an open sends its reads to the daemon all the same.
     @Test func whatWasPassedThroughBeforeItsClassStaysSo() throws {
         try withVolume { live in
             try live.make("Documents/f", blocks: 40)

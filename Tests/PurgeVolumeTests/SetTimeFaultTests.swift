@@ -84,8 +84,8 @@ struct SetTimeFaultTests {
         }
     }
 
-    /// All times have the same nanoseconds. The kernel reads seconds and nanoseconds one after the other, so a reader may get
-    /// them from two times.
+    /// All times have the same nanoseconds, because a reader may get the seconds of one time and the nanoseconds of another:
+    /// the kernel reads them one after the other.
     @Test func readersSeeTimesThatWereSet() throws {
         try withTimes { live, node, times in
             let volume = live.volume

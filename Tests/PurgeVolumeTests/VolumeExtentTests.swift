@@ -8,7 +8,7 @@ import Testing
 @testable import PurgeTree
 @testable import PurgeVolume
 
-/// Blocks that are charged although the backing file shows no data in them, and offsets at the end of the range.
+/// Blocks that are charged although the backing file shows no data in them, and offsets at and past the largest file size.
 struct VolumeExtentTests {
     private static let keepSize = System.allocateKeepSize
 
@@ -202,7 +202,7 @@ struct VolumeExtentTests {
         }
     }
 
-    /// An allocation in holes that the store refuses leaves neither blocks nor a longer record.
+    /// If the store refuses an allocation in holes, neither blocks nor a longer record remain.
     @Test(arguments: [ENOSPC, EDQUOT, EIO, EOPNOTSUPP])
     func aFailedAllocationIsTakenBack(code: Int32) throws {
         try withVolume { live in

@@ -50,7 +50,8 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// Files that become purgeable later have the same cause; a change to the device names no file.
+    /// The write that began the pressure is also the cause of purging files that become purgeable later. If a change to the
+    /// device began the pressure, the cause has no path.
     @Test func theCauseLastsAsLongAsThePressure() throws {
         try withPressure { live in
             try live.make("Documents/f", blocks: 30)
@@ -66,7 +67,7 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// Other purges, too, are recorded before the level that follows from them.
+    /// Other purges, too, are recorded before the change of level that follows from them.
     @Test func aCommandIsToldBeforeTheLevel() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 60)
