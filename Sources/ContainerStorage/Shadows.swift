@@ -102,7 +102,7 @@ extension URL {
     public func resourceValues(forKeys keys: Set<URLResourceKey>) throws -> URLResourceValues {
         try ContainerVolume.values(of: self, forKeys: keys)
     }
-    /// Sets those values of a file or folder that were set in `values`. Outside a container, `isExcludedFromBackup` and
+    /// Sets every value of a file or folder that is set in `values`. Outside a container, `isExcludedFromBackup` and
     /// `isPurgeable` are ignored.
     /// - Throws: `CocoaError.fileNoSuchFile`, `.fileWriteNoPermission` and related errors.
     public mutating func setResourceValues(_ values: URLResourceValues) throws {

@@ -20,7 +20,7 @@ public enum StoredValues {
         important, opportunistic, isPurgeable, fileProtection, total, available, isExcludedFromBackup,
         fileAllocatedSize, totalFileAllocatedSize,
     ]
-    /// The keys among `keys` that Foundation answers off a mount of purgefs.
+    /// The keys among `keys` that Foundation answers outside a mount of purgefs.
     static let ofPlatform: Set<URLResourceKey> = [total, available, isExcludedFromBackup]
     /// The keys that can be set, with their attributes.
     private static let flags = [isExcludedFromBackup: "isExcludedFromBackup", isPurgeable: "isPurgeable"]
@@ -70,7 +70,7 @@ public enum StoredValues {
         return (values, keyedValues.filter { flags[$0.key] == nil })
     }
 
-    /// Returns the flags that have a value, by the names of their attributes.
+    /// Returns the flags that have a value, keyed by attribute name.
     static func flags(in values: URLResourceValues) -> [String: Bool] {
         var found: [String: Bool] = [:]
         for (key, name) in flags {

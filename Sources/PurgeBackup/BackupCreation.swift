@@ -96,7 +96,7 @@ struct BackupCreation {
         try ContainerWalk(source: source).run { (entry) throws(StoreError) in
             try progress.noteEntry()
             if entry.placement.exclusion != nil { left.add(entry) }
-            // The container itself is always there; if it is excluded, everything in it is left out.
+            // The container itself is always in the backup, even if it is excluded together with everything in it.
             guard entry.placement.exclusion == nil || entry.path.isEmpty else { return true }
             guard let found = try reader.read(entry, into: sink) else { return false }
             try each(found)
@@ -118,7 +118,7 @@ struct BackupCreation {
 /// The entries that a backup contains and leaves out.
 struct BackupSummary: Sendable {
     struct Omission: Sendable {
-        /// The path for people: bytes that are not UTF-8 are U+FFFD.
+        /// The path as text, with U+FFFD in place of bytes that are not UTF-8.
         var path: String
         var reason: BackupExclusion
         var bytes: ByteCount

@@ -11,7 +11,7 @@ extension TreeCopy {
         } catch .noEntry { return } catch Errno(ELOOP), .noSuchAddressOrDevice {
             throw unreadable(entry.path, .stale)
         } catch { throw unreadable(entry.path, error) }
-        // Keeps the entry open, because its mode is restored when this is released.
+        // Keeps `opened` alive, because its release restores the entry's mode.
         defer { withExtendedLifetime(opened) {} }
         let original = opened.descriptor
         var status = try reading(entry) { () throws(Errno) in try System.status(original.raw) }
@@ -67,7 +67,7 @@ extension TreeCopy {
         var runs = [0..<size]
         if record != nil || Int64(status.st_blocks) < ByteCount(size).blocks * 8 {
             do throws(Errno) { runs = try Self.runs(of: original.raw, size) } catch { throw unreadable(path, error) }
-            // Recorded before the file has its first hole, as a mount does.
+            // As in a mount, the record exists before the file gets its first hole.
             if record == nil, runs != [0..<size] { record = ExtentRecord(runs: ExtentSet()) }
         }
         do throws(Errno) {
@@ -103,7 +103,7 @@ extension TreeCopy {
             let length = Int(min(Int64(Self.piece), run.upperBound - offset))
             do throws(Errno) {
                 let count = try Self.copyPiece(original, made, offset, length)
-                guard count > 0 else { throw .stale }  // it has become shorter
+                guard count > 0 else { throw .stale }  // the file was shortened
                 offset += Int64(count)
             } catch { throw uncopied(path, error) }
         }

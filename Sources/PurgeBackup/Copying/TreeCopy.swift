@@ -13,8 +13,8 @@ struct TreeCopy {
     var finder: FolderFinder
     /// The new store itself, which a bind mount may show inside the tree.
     private let own: FileIdentity?
-    /// Whether set-user-ID, set-group-ID and security.capability are kept. Root gives no rights of other users to a store that
-    /// belongs to somebody else (docs/BACKUP.md).
+    /// Whether set-user-ID, set-group-ID and security.capability are kept. Root does not copy the privileges of other users
+    /// into a store that belongs to somebody else (docs/BACKUP.md).
     let keepsPrivileges: Bool
     /// Hard-linked files, with the path to which the first name was copied.
     var linked: [FileIdentity: [UInt8]] = [:]
@@ -159,7 +159,7 @@ extension TreeCopy {
         } catch { throw unwritable(entry.path, error, kind: entry.kind) }
     }
 
-    /// Returns the error for a failure with the original.
+    /// Returns the error for an original that cannot be read.
     func unreadable(_ path: [UInt8], _ error: Errno) -> StoreError {
         if error == .stale {
             return StoreError(
@@ -174,7 +174,7 @@ extension TreeCopy {
         return failure
     }
 
-    /// Returns the error for a failure with the copy.
+    /// Returns the error for a copy that cannot be written.
     func unwritable(_ path: [UInt8], _ error: Errno, kind: mode_t = S_IFREG) -> StoreError {
         let what = "it cannot be copied to \(store.absolutePath)"
         if error == Ownership.unmapped { return Ownership.failure(what, path: source.files.pathOf(path)) }

@@ -73,7 +73,7 @@ struct ManifestOmission: Codable, Hashable {
     }
 }
 
-/// The totals of a manifest.
+/// The totals of a manifest, in the line before its checksum.
 struct ManifestTotals: Codable, Hashable {
     var entries: Int64 = 0
     /// The sizes of the files in the backup, each counted once.
@@ -104,7 +104,7 @@ enum ManifestPath {
     }
 }
 
-/// A time as a manifest has it: `1700000000.000000001`.
+/// A time in the form used by a manifest: `1700000000.000000001`.
 enum Timestamp {
     static func text(_ time: timespec) -> String {
         let digits = String(time.tv_nsec)

@@ -90,7 +90,7 @@ final class ManifestReader {
         do throws(DeviceFault) {
             try header.device.validate()
         } catch { throw damaged(path, "\(error.name): \(error.reason)") }
-        // Both go into the journal of the new store.
+        // The UUID of the container and the date of the backup go into the journal of the new store.
         guard DeviceFault.isUUID(header.container) else { throw damaged(path, "container: it is not a UUID") }
         guard isDate(header.created) else { throw damaged(path, "created: it is not a date") }
         return header

@@ -16,8 +16,8 @@ extension VisibleAttributes {
         return found
     }
 
-    /// Sets the attributes on an entry of a new store. Like `cp -a`, leaves out attributes of the system that may not be set or
-    /// are not supported.
+    /// Sets the attributes on an entry of a new store. Like `cp -a`, skips system attributes that may not be set or are not
+    /// supported.
     package static func store(
         _ attributes: [Attribute], on directory: Int32, _ name: CName?
     ) throws(Errno) {
@@ -31,13 +31,14 @@ extension VisibleAttributes {
         }
     }
 
-    /// Returns the attributes of an entry in an ordinary directory, as an app would set them. The recorded birth is not among them.
+    /// Returns the attributes of an entry in an ordinary directory, as an app would set them. The recorded birth is not among
+    /// them.
     package static func ordinary(of directory: Int32, _ name: CName?) throws(Errno) -> [Attribute] {
         try all(of: directory, name, inStore: false).filter { $0.name != Array(StoredBirth.key.utf8) }
     }
 
     /// Sets the attributes on a file or folder of a new store. Throws EINVAL for an attribute that apps cannot set this way.
-    /// Leaves out the same attributes as `store`.
+    /// Skips the same attributes as `store`.
     package static func set(_ attributes: [Attribute], on file: Int32) throws(Errno) {
         for attribute in attributes {
             do throws(Errno) { try set(attribute, on: file) } catch {

@@ -11,7 +11,7 @@ extension JournalReader {
             case any
             /// Events of exactly this path.
             case at(String)
-            /// Events that have brought something to this path (`Event.to`).
+            /// Events with this path as `Event.to`, such as a rename to it.
             case to(String)
             /// Events of a type that name no path: they concern the whole container.
             case whole(EventType)
@@ -60,8 +60,7 @@ extension JournalReader {
         } ?? []
     }
 
-    /// Returns the paths that have events or, with `isTarget`, to which events have brought something. Most folders above a
-    /// deep path have none.
+    /// Returns the paths that are the path of an event or, with `isTarget`, its `to`. Most folders above a deep path have none.
     public func having(events paths: [String], to isTarget: Bool) throws(StoreError) -> [String] {
         try withDatabase { (database) throws(DatabaseError) in
             let rows = try database.prepare(EventRow.existence(to: isTarget))

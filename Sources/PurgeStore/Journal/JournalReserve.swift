@@ -4,7 +4,7 @@ import PurgeSystem
 /// Disk room that the journal reserves, so that a full disk can still be recorded: allocated, empty blocks past the end of the
 /// file and of its rollback journal.
 struct JournalReserve: Sendable {
-    /// In bytes: about 10,000 events, and the pages that a transaction changes.
+    /// Bytes for about 10,000 events and for the pages that a transaction changes.
     private static let forEvents: Int64 = 1 << 20
     private static let forRollback: Int64 = 1 << 18
 

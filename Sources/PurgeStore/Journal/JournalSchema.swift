@@ -1,6 +1,6 @@
 import CSQLite
 
-/// The tables of journal.sqlite, and the signs that distinguish a journal from another database.
+/// The tables of journal.sqlite, and the numbers that distinguish a journal from any other database.
 enum JournalSchema {
     static let fileName = "journal.sqlite"
     /// The name of the rollback journal that SQLite keeps beside the file.
@@ -53,8 +53,8 @@ enum JournalSchema {
         objects.map { "\($0.sql); " }.joined()
         + "PRAGMA application_id = \(application); PRAGMA user_version = \(version)"
 
-    /// The pragmas for writing. They choose a rollback journal instead of a write-ahead log, whose index is a mapped file: a page
-    /// of it that the disk cannot provide (Btrfs full or at its quota, a dying disk) would end the daemon with SIGBUS. The
+    /// The pragmas for writing. They choose a rollback journal instead of a write-ahead log, whose index is a mapped file: a
+    /// page of it that the disk cannot provide (Btrfs full or at its quota, a dying disk) would end the daemon with SIGBUS. The
     /// rollback journal is kept between transactions (PERSIST), so that a commit neither creates nor removes a file.
     private static func writing(durably: Bool) -> String {
         """
@@ -108,8 +108,8 @@ enum JournalSchema {
         return database
     }
 
-    /// Opens the database for reading, without looking at its tables. A read-only connection cannot roll back a change left half
-    /// done, so then a writable one is opened.
+    /// Opens the database for reading, without looking at its tables. A read-only connection cannot roll back a change left
+    /// half done, so then a writable one is opened.
     static func openAsItIs(_ place: DatabasePlace) throws(DatabaseError) -> Database {
         let database = try Database(place, flags: SQLITE_OPEN_READONLY)
         do {

@@ -38,7 +38,7 @@ struct Statement: ~Copyable {
     }
 }
 
-// Values: parameters count from 1, columns from 0.
+// Values. Parameters are numbered from 1, columns from 0.
 extension Statement {
     func bind(_ number: Int64?, _ parameter: Int32) throws(DatabaseError) {
         try check(number.map { sqlite3_bind_int64(handle, parameter, $0) } ?? sqlite3_bind_null(handle, parameter))
