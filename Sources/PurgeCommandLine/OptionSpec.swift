@@ -28,7 +28,7 @@ package struct OptionSpec: Hashable, Sendable {
     package var isShort: Bool { name.count == 1 }
     /// Whether the option is for purgefs's own use, and not in the help.
     package var isHidden = false
-    /// Whether it may be given several times, so that all of its values count. Otherwise a second value is refused.
+    /// Whether the option may be repeated; all its values then count. Otherwise a second value is refused.
     package var addsUp = false
 
     /// Creates an option without a value.
@@ -45,7 +45,7 @@ package struct OptionSpec: Hashable, Sendable {
     /// The option as it is typed: `--total`, `-o`.
     package var text: String { (isShort ? "-" : "--") + name }
 
-    /// Whether its value is free text, which may even be `--`.
+    /// Whether the option's value is free text, which may even be `--`.
     package var isName: Bool {
         switch value {
         case .file, .directory, .text, .list: true
@@ -68,7 +68,7 @@ package struct OptionSpec: Hashable, Sendable {
         }
     }
 
-    /// Returns why `text` is not a value for this option; nil if it is one.
+    /// Returns why `text` is not valid for this option; nil if it is.
     package func objection(to text: String) -> String? {
         switch value {
         case .size: SizeText.objection(to: text)

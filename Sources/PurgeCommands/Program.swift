@@ -10,8 +10,8 @@ package enum Program {
         return run(System.arguments(), console: .standard(), serviceManager: .take())
     }
 
-    /// Opens /dev/null for closed standard descriptors. Otherwise a file opened later could become standard output by chance, and
-    /// messages would be written into it.
+    /// Opens /dev/null for closed standard descriptors. Otherwise a file opened later could become standard output by chance,
+    /// and messages would be written into it.
     private static func openStandardDescriptors() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
             do throws(Errno) {
@@ -103,7 +103,8 @@ package enum Program {
     }
 
     private static func report(_ failure: CommandFailure, _ verb: Verb?, _ console: Console) -> Int32 {
-        // Writes out what the verb printed before its failure. If that fails too, the verb's failure is reported last.
+        // Flushes the output that the verb printed before it failed. If the flush fails too, the verb's failure is still
+        // reported, after it.
         do throws(CommandFailure) { try console.flush() } catch { console.warn(error.message) }
         if failure.status == ExitStatus.usage {
             console.warn((verb.map { "\($0.name): " } ?? "") + failure.message)

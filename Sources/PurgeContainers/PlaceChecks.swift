@@ -2,7 +2,8 @@ import PurgeCommandLine
 import PurgeSystem
 
 /// The allowed places for a store and a mount point. A store inside a container would be purged with it. A daemon that serves a
-/// directory inside its own mount would wait for itself. Changes to a store inside another store would falsify the other's numbers.
+/// directory inside its own mount would wait for itself. Changes to a store inside another store would falsify the other's
+/// numbers.
 package struct PlaceChecks {
     private static let what = "cannot mount"
     private let surroundings: Surroundings
@@ -91,7 +92,8 @@ package struct PlaceChecks {
         }
     }
 
-    /// Returns the absolute path; nil if the path cannot be resolved, because the later attempt to use it reports the reason.
+    /// Returns the absolute path; nil if the path cannot be resolved. The later attempt to use the path then reports the
+    /// reason.
     private static func absolute(
         _ path: String, _ resolve: (String) throws(Errno) -> String = System.resolvedOrParent
     ) throws(CommandFailure) -> String? {

@@ -92,7 +92,7 @@ struct EventSummary {
 struct EventSummaryReport: Encodable {
     struct Counts: Encodable, Hashable {
         var events: Int64
-        /// How many different paths the events have.
+        /// The number of distinct paths in the events.
         var files: Int64
         var purgedFiles: Int64
         var purgedBytes: ByteCount
@@ -132,8 +132,8 @@ struct EventSummaryReport: Encodable {
         }
     }
 
-    /// The earliest and the latest time of the events; nil if there are none. They may differ from the times of the first and the
-    /// last event, since a clock can be set back.
+    /// The earliest and the latest time of the events; nil if there are none. They may differ from the times of the first and
+    /// the last event, since a clock can be set back.
     var first: String?
     var last: String?
     var total: Counts

@@ -30,12 +30,12 @@ extension OptionSpec {
         }
     }
 
-    /// The settings for its second word; empty if it takes fewer words.
+    /// The settings that complete the option's second word; empty if the option takes fewer words.
     var settings: [Setting] {
         if case .moment(let settings) = value { settings } else { [] }
     }
 
-    /// Whether its value may be omitted; a value must then follow `=`.
+    /// Whether the option's value may be omitted. If it is given, it must follow `=`.
     var isOptional: Bool {
         if case .optionalChoice = value { true } else { false }
     }

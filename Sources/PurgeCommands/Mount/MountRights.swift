@@ -28,7 +28,7 @@ struct MountRights: Hashable {
         var advice: String
     }
 
-    /// How to start a container that can mount.
+    /// How to start a Docker or Podman container in which purgefs can mount.
     static let containerAdvice =
         "In a container: start it with --device /dev/fuse --cap-add SYS_ADMIN "
         + "--security-opt apparmor=unconfined (Docker, Podman)."

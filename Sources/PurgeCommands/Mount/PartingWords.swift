@@ -3,8 +3,9 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeSystem
 
-/// The daemon's last message to the process that has unmounted it, in a file in the daemon's memory. That needs no disk, which
-/// may be the very cause of the failure. A reader that has opened the file keeps it when the daemon is gone.
+/// The daemon's last message to the process that has unmounted it, in a file in the daemon's memory. The file needs no disk,
+/// because the disk may be the cause of the failure. A reader that has opened the file can read it even after the daemon has
+/// ended.
 enum PartingWords {
     private static let name = "purgefs-parting-words"
     private static let limit = 16 << 10
@@ -23,7 +24,7 @@ enum PartingWords {
         ProcessTable.openFile(of: daemon, as: "/memfd:\(name) (deleted)")
     }
 
-    /// Returns the message, once the daemon has ended; empty if there was none.
+    /// Returns the message; empty if there is none. Call this after the daemon has ended.
     static func text(in file: FileDescriptor) -> String {
         do throws(Errno) {
             let lines = String(decoding: try file.readAll(limit: limit), as: UTF8.self).split(separator: "\n")

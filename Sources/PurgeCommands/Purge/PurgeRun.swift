@@ -134,7 +134,7 @@ extension PurgeRun {
         return refused.isEmpty ? ExitStatus.done : ExitStatus.failed
     }
 
-    /// The reason why nothing was purged, or would be purged.
+    /// The reason why nothing was purged or, in a dry run, would be purged.
     private var emptiness: String {
         if wanted == .zero { return "0 B were asked for" }
         return isNamed
@@ -180,7 +180,7 @@ extension PurgeRun {
     }
 }
 
-/// A file that was named and not purged.
+/// A file that the command named but could not purge.
 private struct RefusedFile: Encodable {
     var path: String
     var refused: PurgeRefusal

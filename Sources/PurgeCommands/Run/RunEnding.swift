@@ -4,9 +4,9 @@ import PurgeSystem
 
 /// The end of a run's mount: the mount is removed even if it is in use, and its daemon ends.
 struct RunEnding {
-    /// Milliseconds for files that COMMAND's last processes are just closing.
+    /// How long to wait, in milliseconds, until COMMAND's last processes have closed their files.
     private static let patience = 500
-    /// Milliseconds for a daemon that uses no processor time, and for one that was stopped.
+    /// How long to wait, in milliseconds, for a daemon that uses no processor time, and for a stopped one.
     private static let daemonPatience = 10_000
     private static let stoppedPatience = 1000
     /// The least processor time, in ticks of 10 ms, that a working daemon uses within `stoppedPatience`.
@@ -33,8 +33,8 @@ struct RunEnding {
             // Readers of events get end of file and need not be reported.
             if !mount.isBusyWithControlFilesOnly() { report(mount) }
         }
-        // A daemon that is told to end unmounts even if the mount is in use. If it is already unmounted, the daemon does not stay
-        // for a copy of the mount in a mount namespace that was made meanwhile.
+        // A daemon that is told to end unmounts even if the mount is in use. If the container is already unmounted, the daemon
+        // does not wait for a copy of the mount in another mount namespace.
         daemon.requestEnd()
         area.removeEmpty(mountpoint: mountpoint)
         if isMounted, isStoreDiscarded, record.awaitReport(milliseconds: Int64(Self.stoppedPatience)) != nil {
@@ -43,7 +43,8 @@ struct RunEnding {
         return awaitEndAndUnmount(daemon, record)
     }
 
-    /// Does the same before COMMAND was started, or for a daemon that was killed and left its mount behind.
+    /// Ends the daemon and removes a mount that it leaves behind. Returns the failures. Called if COMMAND was not started, or
+    /// after the daemon was killed.
     func abandon(_ daemon: DaemonProcess) -> [CommandFailure] {
         daemon.requestEnd()
         return awaitEndAndUnmount(daemon, nil)
@@ -61,8 +62,8 @@ struct RunEnding {
         return failures
     }
 
-    /// Waits for the daemon's end. Kills a daemon that was stopped, or that stays idle although it was told to end. A daemon that
-    /// still purges, or whose events are still being recorded, may take a while.
+    /// Waits for the daemon's end. Kills a daemon that was stopped, or that stays idle although it was told to end. A daemon
+    /// that still purges, or whose events are still being recorded, may take a while.
     func awaitEnd(of daemon: DaemonProcess, _ record: RunRecord?) -> [CommandFailure] {
         var left = Self.daemonPatience
         var (used, newest) = (daemon.usedTime, record?.newest)
