@@ -25,7 +25,7 @@ struct EntryFlags: Hashable, Sendable {
     }
 }
 
-/// The effective rules for an entry: its place, its own flags, and the flags inherited from the folders above.
+/// The effective rules for an entry: its place, its own flags, and the flags inherited from its ancestor folders.
 struct EntryStanding: Hashable, Sendable {
     /// A value that a folder sets for everything below it.
     struct Inherited<Value: Hashable & Sendable>: Hashable, Sendable {
@@ -39,13 +39,13 @@ struct EntryStanding: Hashable, Sendable {
     let flags: EntryFlags
     /// The protection class set on the parent folder itself.
     let folderProtection: FileProtection?
-    /// The mark of the nearest folder above that has one.
+    /// The mark of the nearest marked ancestor folder.
     let folderMark: Inherited<PurgeMark>?
-    /// The topmost folder above that excludes the entry from the backup.
+    /// The topmost ancestor folder whose own flag excludes the entry from the backup.
     let excludedBy: String?
-    /// The policy of the nearest folder above that has one.
+    /// The policy of the nearest ancestor folder with a policy.
     let policy: Inherited<DirectoryPolicy>?
-    /// The nearest folder above that sets purgeGroup, if it turns grouping on: the files below it are purged as one.
+    /// The nearest ancestor folder that sets purgeGroup, if it turns grouping on: the files below it are purged as one.
     let group: String?
     let leavesTombstones: Bool
 

@@ -23,7 +23,7 @@ struct PathDiagnosis: Encodable {
         var reason: BackupExclusion?
         /// The entry's own flag; nil if it is not set.
         var ownFlag: Bool?
-        /// The topmost folder above that excludes the entry.
+        /// The topmost ancestor folder whose own flag excludes the entry from the backup.
         var excludedBy: String?
     }
     struct Purging: Encodable {

@@ -11,10 +11,10 @@ struct TimeAxis {
     /// The width of a chart, in chart units.
     static let width = 1000
 
-    /// The known moments in rising order, with their positions from 0 to 1.
+    /// The known moments in ascending order, with their positions from 0 to 1.
     private let knots: [(time: Int64, position: Double)]
     let pauses: [Pause]
-    /// The time drawn to scale, in nanoseconds, which excludes the pauses.
+    /// The time drawn to scale, without the pauses, in nanoseconds.
     let even: Double
 
     /// Creates an axis for moments in nanoseconds since 1970, in any order. `tail` is the part of the width after the last

@@ -39,8 +39,8 @@ enum NameFate {
     case unknown
 }
 
-/// Follows the former holder of a name through the journal. The cost depends neither on the size of the journal nor on the number
-/// of events of a name, because the search reads only the nearest events of each name.
+/// Follows the former holder of a name through the journal. The cost depends neither on the size of the journal nor on the
+/// number of events of a name, because the search reads only the nearest events of each name.
 struct NameHistory {
     let journal: any NameEvents
     /// Returns true if the container has an entry at a path.
@@ -51,7 +51,7 @@ struct NameHistory {
 
     private typealias Query = JournalReader.Query
     private static let page = 64
-    /// The maximum number of events that are searched for an ending, for each name or for the whole container.
+    /// The maximum number of events searched for an ending, per name and for the whole container.
     private static let most = 1024
     static let mostMoves = 200
     /// The maximum number of folders looked up while following moves: a path may have hundreds.
@@ -63,8 +63,8 @@ struct NameHistory {
         max(4, min(mostLives, mostFolders / (path.pathNames.count + 1)))
     }
 
-    /// Returns the fate of the last file that had this name, which is free now. The answer is doubtful if an earlier file of the
-    /// name may have been the last.
+    /// Returns the fate of the last file that had this name, which is free now. The answer is doubtful if an earlier file of
+    /// the name may have been the last.
     func fate(of path: String) throws(CommandFailure) -> (fate: NameFate, isDoubtful: Bool) {
         var before = Int64.max
         var likely: NameFate?
@@ -73,7 +73,7 @@ struct NameHistory {
             let fate = try follow(path, from: ending)
             if ending.above == nil { return (fate, false) }
             if isSure(fate) { return (fate, try isDoubtful(fate, of: path, before: ending.event.seq)) }
-            // A folder above has ended, and nothing shows that the file was still in it.
+            // The ending happened to an ancestor folder, and nothing shows that the file was still in it.
             likely = likely ?? fate
             before = ending.event.seq
         }
@@ -139,7 +139,7 @@ struct NameHistory {
         return .ended(ending, at: place, moves)
     }
 
-    /// Returns true if a rename brought something else to the vacant place: such a rename replaces nothing, so no other event
+    /// Returns true if a rename moved another entry to the vacant place: such a rename replaces nothing, so no other event
     /// shows it.
     private func isFilled(_ place: String, after move: Event, before next: Event?) throws(CommandFailure) -> Bool {
         var query = Query(.to(place), after: move.seq, before: next?.seq ?? .max, newestFirst: false, limit: 1)
@@ -193,7 +193,7 @@ extension NameHistory {
         try ending(of: path, Query(.at(path), before: before)) { $0.seq > $1.seq }
     }
 
-    /// Returns the first ending after a rename brought something to the path.
+    /// Returns the first ending after a rename to the path.
     private func nextEnding(of path: String, after move: Event) throws(CommandFailure) -> NameEnding? {
         let range = Query(.at(path), after: move.seq, newestFirst: false)
         let next = try ending(of: path, range, not: move) { $0.seq < $1.seq }
@@ -250,8 +250,8 @@ extension NameHistory {
         return nil
     }
 
-    /// Returns true if both events belong to one rename. A rename over a file records the replaced file right before itself, and
-    /// an exchange records both names. A program that renames there and back makes two separate events.
+    /// Returns true if both events belong to one rename. A rename over a file records the replaced file right before itself,
+    /// and an exchange records both names. A program that renames there and back makes two separate events.
     static func areOneStep(_ move: Event, _ other: Event) -> Bool {
         guard other.path == move.to, other.to == move.path, other.pid == move.pid else { return false }
         switch other.type {

@@ -51,7 +51,7 @@ struct WhyReport: Encodable {
     var answer: Answer
     /// False if the journal does not prove the answer, such as that the name existed at the time of `event`.
     var isCertain: Bool?
-    /// False if the file was renamed more often than the inquiry follows.
+    /// False if the file was renamed more often than the search follows.
     var isFollowed: Bool?
     /// True if a newer file is at the destination.
     var isTaken: Bool?
@@ -69,7 +69,7 @@ struct WhyReport: Encodable {
     var passedOver: [PassedOver]?
     /// The update of the app that the purge was part of.
     var update: Event?
-    /// The latest write to the file that found no room.
+    /// The latest refused write to the file.
     var refused: Event?
     /// True if the file was written after `refused`, and has data.
     var isWrittenSince: Bool?

@@ -47,7 +47,7 @@ public struct Event: Codable, Hashable, Sendable {
     public var process: String?
     /// When a purged file was last used, in the form of `time`.
     public var lastUse: String?
-    /// The level at which a purge or a refusal was decided.
+    /// The pressure level when the purge or the refusal was decided.
     public var pressure: PressureLevel?
     /// The host's time, in the form of `time`.
     public var realTime: String?

@@ -29,7 +29,7 @@ public enum FileKind {
     }
 
     /// Returns whether files of this kind are often empty without being damaged: hidden files, files beside a database,
-    /// markers, locks, and logs to which nothing was written yet.
+    /// markers, locks, and logs that have no entries yet.
     static func isOftenEmpty(_ path: String) -> Bool {
         let name = Self.name(path)
         return name.hasPrefix(".") || companions.contains { name.hasSuffix($0) }

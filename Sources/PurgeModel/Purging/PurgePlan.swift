@@ -41,8 +41,8 @@ public struct PurgePlan<File: Sendable>: Sendable {
     public private(set) var bytes = ByteCount.zero
     /// Bytes taken from others.purgeable after the victims, because no files are left.
     public private(set) var restOfOthers = ByteCount.zero
-    /// The part of the files' share of the shortfall that these victims do not cover. The next step of the same purge continues
-    /// from there.
+    /// The bytes that files must still give: their share of the shortfall, less the bytes of these victims. The next step of
+    /// the same purge starts from this number.
     public private(set) var leftToFiles = ByteCount.zero
     /// Whether all of `Library/Caches` must go, but some of it may be missing here because the plan reached its file limit.
     public private(set) var leavesCaches = false
@@ -63,8 +63,8 @@ public struct PurgePlan<File: Sendable>: Sendable {
 
     /// Plans a purge from the victims that `next` returns in purge order. Planning stops when the goal is reached and no group
     /// is left incomplete, at `limit` files, or when `next` returns nil. Victims that are not needed are never requested, so
-    /// the cost of a plan depends on what it takes. If the order takes Caches whole, a file purged because it is in
-    /// `Library/Caches` brings the rest of that place along.
+    /// the cost of a plan depends only on the victims that it takes. If the order takes Caches whole, a file purged because it
+    /// is in `Library/Caches` brings the rest of that place along.
     public init(
         _ goal: PurgeGoal, in order: PurgeOrder = .documented, othersPurgeable: ByteCount,
         share: OthersShare = OthersShare(), limit: Int = .max, next: (PurgeStep?) -> Victim<File>?

@@ -16,8 +16,8 @@ public struct PurgeRank: Hashable, Comparable, Sendable {
     public let isAged: Bool
 
     /// `step` is the step of the file's place or mark. A policy does not change the rank of files in `tmp`, which the
-    /// documented order takes first anyway. The step `policy` stands for a file in Caches that exceeds a policy, by default the
-    /// age limit.
+    /// documented order takes first anyway. The step `policy` means a file in Caches that exceeds a policy: the limit in
+    /// `breach` or, if that is nil, the age limit.
     public init(step: PurgeStep, urgency: Urgency, breach: PolicyBreach? = nil, isAged: Bool = false) {
         place = step == .policy ? .caches : step
         self.urgency = urgency

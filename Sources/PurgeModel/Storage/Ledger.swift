@@ -14,7 +14,7 @@ public struct Ledger: Hashable, Sendable {
         }
     }
 
-    /// The sums in which a file counts.
+    /// Determines the sums to which a file's charged bytes are added.
     public struct Account: Hashable, Sendable {
         public var tier: Tier
         /// Whether the effective mark makes the file purgeable.
@@ -101,10 +101,11 @@ extension Ledger {
         heldByClass.add(.zero - charged, `class`)
     }
 
-    /// Sets bytes aside for a call that does not have enough room yet. The files that had them have been withdrawn.
+    /// Sets bytes aside for a call that does not have enough room yet. The caller has already withdrawn the files from which
+    /// they were taken.
     public mutating func setAside(_ bytes: ByteCount) { setAside += bytes }
 
-    /// Ends `setAside`: either the call takes the bytes, or the files that had them are entered again.
+    /// Ends `setAside`: either the call takes the bytes, or the files from which they were taken are entered again.
     public mutating func returnSetAside(_ bytes: ByteCount) { setAside -= bytes }
 }
 

@@ -27,7 +27,7 @@ public struct StorageCurve: Sendable {
 
         fileprivate var balance: ByteCount { total - others - used }
     }
-    /// Numbers with their time, by the device's clock and by the host's.
+    /// The numbers at one moment, with its time by the device's clock and by the host's.
     public struct Point: Hashable, Sendable {
         public var numbers: Numbers
         public var simulated, real: Instant

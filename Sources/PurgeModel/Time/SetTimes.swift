@@ -17,21 +17,22 @@ public struct SetTimes: Hashable, Sendable {
     /// the new one, and another call may have read the previous stamp.
     private var entries: [Entry] = []
 
-    /// The attribute of a file in the store that keeps these entries.
+    /// The extended attribute that keeps these entries on a file in the store.
     public static let key = "user.purgefs.times"
-    /// The attribute for links and special files, which cannot have user attributes.
+    /// The extended attribute for links and special files, which cannot have user attributes.
     public static let linkKey = "trusted.purgefs.times"
 
     public init() {}
 
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// Returns the clock's advance when an app set this stamp; nil if the stamp has no entry.
+    /// Returns how far the clock was advanced when an app set this stamp; nil if the stamp has no entry.
     public func clock(of stamp: FileTime, _ kind: Kind) -> Int64? {
         entries.first { $0.stamp == stamp && $0.kind == kind }?.clock
     }
 
-    /// Records the clock's advance when an app sets this stamp. With nil, the stamp alone expresses the time and gets no entry.
+    /// Records how far the clock is advanced when an app sets this stamp. With nil, the stamp alone expresses the time and gets
+    /// no entry.
     public mutating func set(_ stamp: FileTime, _ kind: Kind, clock: Int64?) {
         entries.removeAll { $0.kind == kind && $0.stamp == stamp }
         guard let clock else { return }
