@@ -5,7 +5,7 @@ extension Errno {
     public static let tooManyOpenFilesInSystem = Errno(ENFILE)
     /// The daemon behind a FUSE mount has ended.
     public static let socketNotConnected = Errno(ENOTCONN)
-    /// The operation has not begun.
+    /// The operation was abandoned before it began.
     public static let canceled = Errno(ECANCELED)
     public static let timedOut = Errno(ETIMEDOUT)
     /// The mount was cut off from its daemon.

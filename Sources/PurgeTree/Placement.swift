@@ -106,9 +106,9 @@ private struct FolderVisit: Sendable {
     private var index: Dictionary<Name, Node>.Index
     /// Whether the files leave their old policy. All of them are then visited once more.
     let leavesPolicy: Bool
-    /// Whether the files come under another policy, or under none.
+    /// Whether the files get another policy, or none.
     let changesPolicy: Bool
-    /// Whether the visit moves victims to another group, or to none.
+    /// Whether the victims get another group, or none.
     let changesGroup: Bool
 
     init(_ directory: Node, leavesPolicy: Bool = false, changesPolicy: Bool) {

@@ -1,7 +1,7 @@
 import PurgeModel
 
-/// A directory with a policy, and the files that belong to the policy: counted files below it that have one name, and for which
-/// no nearer directory has a policy.
+/// A directory with a policy, and the files that belong to the policy. These are the counted files below the directory that
+/// have one name and no nearer directory with a policy.
 public final class PolicyIndex: @unchecked Sendable {
     // @unchecked: only functions that receive the tree access the vars, as with `Node`.
     public let directory: Node
@@ -10,7 +10,7 @@ public final class PolicyIndex: @unchecked Sendable {
     private(set) var blocks: Int64 = 0
     private(set) var files: Int64 = 0
     /// The files that the policy may take now. `old` has the files that have reached the age, `excess` has the oldest of the
-    /// others, which are over the size, and `young` has the rest.
+    /// others, which exceed the size, and `young` has the rest.
     let old = CreationHeap()
     let excess = CreationHeap()
     let young = CreationHeap()

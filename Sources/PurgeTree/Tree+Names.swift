@@ -14,7 +14,7 @@ extension Tree {
         counted.enter(node)
     }
 
-    /// Inserts a file that is created without a name, and that counts like an entry of `directory`.
+    /// Inserts a file created without a name (O_TMPFILE). It counts like an entry of `directory`.
     public mutating func insertNameless(_ node: Node, asIn directory: Node, _ facts: EntryFacts) {
         node.take(facts)
         node.container = directory.container
@@ -25,7 +25,7 @@ extension Tree {
         counted.enter(node)
     }
 
-    /// Adds a name to a file, or the first one to a file that has none.
+    /// Adds a name to a file, which may have none yet.
     public mutating func link(_ node: Node, as dentry: Dentry) {
         dentry.directory.ensuredPart.entries[dentry.name] = node
         guard node.isUnlinked else { return counted.addName(dentry, to: node) }

@@ -50,7 +50,7 @@ extension CountedFiles {
     }
 }
 
-/// An entry's own attribute.
+/// An attribute set on the entry itself, not inherited from a directory.
 public enum OwnAttribute: Sendable {
     /// The value of isPurgeable.
     case mark(PurgeMark?)

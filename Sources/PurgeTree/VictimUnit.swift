@@ -7,7 +7,7 @@ public final class VictimUnit: @unchecked Sendable {
     public unowned let directory: Node
     fileprivate let step: PurgeStep
     fileprivate let urgency: Urgency
-    /// The latest use of any file while it was in the unit, even if the file has left it.
+    /// The latest use of any file while that file was in the unit. It does not change when the file leaves.
     private(set) var lastUse = Instant.distantPast
     /// Charged blocks of all victims in the unit, and the size by which it is ordered. The size stays while a purge takes one
     /// victim after the other, so that the unit keeps its turn.

@@ -8,7 +8,7 @@ final class DeviceRequests<Service: RequestService>: RequestSource, @unchecked S
     private let service: Service
     /// How many reads have failed in a row.
     private var failures = 0
-    /// The mount ends after more failures than this, which takes about two seconds.
+    /// The mount ends when more reads than this fail in a row, which takes about two seconds.
     private static var maximumFailures: Int { 200 }
 
     /// The size of libfuse's own buffer. The kernel refuses a read into a buffer that the largest WRITE would not fit.
@@ -31,8 +31,8 @@ final class DeviceRequests<Service: RequestService>: RequestSource, @unchecked S
         .allocate(byteCount: Self.pageSize + Self.bufferSize, alignment: Self.pageSize)
     }
 
-    /// Returns the part of the buffer for a request. It is placed so that the data of a WRITE begins at a page. Each page is then
-    /// copied in one piece, into the buffer and from there into the file.
+    /// Returns the part of the buffer for a request. It is placed so that the data of a WRITE begins at a page. Each page is
+    /// then copied in one piece, into the buffer and from there into the file.
     private func request(in buffer: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: buffer[(Self.pageSize - Self.writeHeaderSize)...])
     }

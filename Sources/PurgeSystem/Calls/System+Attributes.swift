@@ -1,7 +1,7 @@
 import CSystemShims
 import Glibc
 
-// Attributes.
+// File status and inode attributes.
 extension System {
     public static func status(_ fd: Int32) throws(Errno) -> FileStatus {
         var out = stat()

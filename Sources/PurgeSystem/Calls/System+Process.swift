@@ -184,8 +184,8 @@ extension System {
 }
 
 extension System {
-    /// Makes a crash of this process (a trap, SIGSEGV, SIGBUS) report on standard error and in a file at `path`. The file is
-    /// created only then, and belongs to `owner`. Must be called before any thread is started.
+    /// If this process crashes (a trap, SIGSEGV, SIGBUS), a report is written to standard error and to a file at `path`. The
+    /// file is created only then, and belongs to `owner`. Must be called before any thread is started.
     public static func leaveLastWords(at path: String, owner: uid_t) throws(Errno) {
         try SystemCall.done(.sigaction) { shim_leave_last_words(path, owner) }
     }

@@ -10,8 +10,8 @@ public enum System {
     public static func open(at dir: Int32, _ name: CName, _ flags: Int32, mode: mode_t = 0) throws(Errno) -> Int32 {
         try SystemCall.run(.openat) { shim_openat(dir, name, flags, mode) }
     }
-    /// Opens a path below a directory without following a symbolic link or entering another mount. No other mount is accessed.
-    /// A kernel or sandbox without openat2(2) makes neither check.
+    /// Opens a path below a directory without following a symbolic link or touching another mount. Without openat2(2) (before
+    /// Linux 5.6, or in some sandboxes), none of this is checked.
     public static func openInMount(_ dir: Int32, _ path: [CChar], _ flags: Int32) throws(Errno) -> Int32 {
         try SystemCall.run(.openat2) { shim_open_in_mount(dir, path, flags) }
     }

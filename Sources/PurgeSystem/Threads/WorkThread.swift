@@ -14,7 +14,7 @@ public final class WorkThread: @unchecked Sendable {
         }
     }
 
-    /// Starts the thread at once. `name` is shown by top and gdb, with at most 15 bytes.
+    /// Starts the thread at once. top and gdb show the first 15 bytes of `name`.
     public init(name: String, _ run: @escaping @Sendable () -> Void) throws(Errno) {
         // Unmanaged: the new thread owns the reference; without a thread it is released here.
         let body = Unmanaged.passRetained(Body(name: name, run: run))
