@@ -61,7 +61,7 @@ public final class Volume: VolumeFamily {
         try scan.run(lastUses: try journal.lastUses(), progress: progress)
         change { state in
             state.isScanned = true
-            // The change is saved with the settings of this mount, or soon after. The kernel knows nothing yet.
+            // The change is saved with the settings of this mount, or soon after. The kernel has nothing cached yet.
             _ = deviceChanges.step(&state) { device, now in
                 // The ageing thread checks tmp once it runs.
                 device.proceed(to: now) + (device.ageing.day == nil ? device.age(to: now) : [])

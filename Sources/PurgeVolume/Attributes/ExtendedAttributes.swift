@@ -109,8 +109,8 @@ public struct ExtendedAttributes: VolumeFamily {
     /// not fit into the file.
     private func isTooLarge(_ bytes: Int) -> Bool {
         switch kind {
-        // The limit depends on the file's other attributes, so the attribute is too large if the disk has room. overlayfs may
-        // lie on ext4.
+        // The limit depends on the file's other attributes, so `bytes` cannot be compared with it. If the disk has room, the
+        // attribute must be too large. overlayfs may lie on ext4.
         case .ext4, .overlay: hostHasRoom()
         case .btrfs: bytes > Self.largestOnBtrfs
         case .xfs, .other: false

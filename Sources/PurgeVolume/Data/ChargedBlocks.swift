@@ -32,9 +32,9 @@ struct Reservation {
 struct ChargedBlocks: VolumeFamily {
     let core: VolumeCore
 
-    /// Charges the new blocks, or only the first ones that fit if the demand permits that. In the same step it chooses the
-    /// files to purge for them, which are then purged. ENOSPC if not all blocks fit or, if the demand permits a part, not even
-    /// the first. EIO, with nothing charged, if files could not be removed from the store.
+    /// Charges the new blocks, or only the first ones that fit if the demand permits that. Chooses the files to purge for them
+    /// in the same step, and purges these files afterwards. Throws ENOSPC if the blocks do not fit or, when the demand permits
+    /// a part, if not even the first one fits. Throws EIO, with nothing charged, if files could not be removed from the store.
     func reserve(
         _ demand: Demand, for node: Node, _ descriptor: Int32, wrote: Bool, _ debt: inout AnnouncementDebt
     ) throws(Errno) -> Reservation {

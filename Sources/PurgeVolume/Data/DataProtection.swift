@@ -8,8 +8,8 @@ import PurgeTree
 struct DataProtection: VolumeFamily {
     let core: VolumeCore
 
-    /// Refuses access with EPERM and an event if data of the file's class is out of reach now. On an unlocked device this only
-    /// checks one flag.
+    /// Throws EPERM and records an event if the device's state does not admit this access to a file of its class. On an
+    /// unlocked device this only checks one flag.
     @inline(__always)
     func admit(_ access: DataAccess, to node: Node, by tid: pid_t) throws(Errno) {
         guard core.restrictsData.load(ordering: .relaxed) else { return }
@@ -39,7 +39,7 @@ struct DataProtection: VolumeFamily {
         try change { (state) throws(Errno) in try Self.admitNew(name, in: directory, by: tid, &state) }
     }
 
-    /// Makes the kernel drop and unmap its pages of the open files whose data is out of reach after a change of the device's
+    /// Makes the kernel drop and unmap its pages of the open files whose data is inaccessible after a change of the device's
     /// state. The next access to a mapping then asks for the page anew, and is refused. Other files cannot be opened, so nobody
     /// can reach their pages in the kernel.
     ///
@@ -64,7 +64,7 @@ struct DataProtection: VolumeFamily {
 
 // Functions for callers that already hold the lock of the state.
 extension DataProtection {
-    /// Refuses access with EPERM and an event if data of the file's class is out of reach now.
+    /// Throws EPERM and records an event if the device's state does not admit this access to a file of its class.
     static func admit(
         _ access: DataAccess, to node: Node, by tid: pid_t, _ state: inout VolumeState
     ) throws(Errno) {

@@ -4,7 +4,7 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// Changes of the size and the blocks of files, except those by writes.
+/// Changes to the size and the blocks of files, except by writes.
 struct FileSpace: VolumeFamily {
     let core: VolumeCore
 
@@ -45,8 +45,8 @@ struct FileSpace: VolumeFamily {
         if size > oldSize, kind.fillsGrownTail { emptyGrownTail(node, fd, oldSize) }
     }
 
-    /// Frees the block at the old end again, which btrfs allocates although it is in a hole. Otherwise the block would take
-    /// space on the host, and a scan would count it.
+    /// Frees the block at the old end of a grown file if the block lies in a hole, because btrfs has allocated it. Otherwise it
+    /// would take space on the host, and a scan would count it.
     func emptyGrownTail(_ node: Node, _ fd: Int32, _ oldSize: Int64) {
         let last = oldSize / ByteCount.block.bytes
         let isHole = read { $0[node].extents.map { !$0.contains(last) } ?? false }

@@ -43,7 +43,7 @@ public final class Handle: @unchecked Sendable {
     // Unmanaged: a handle is in the list of its node only while the kernel or `lingering` holds a reference to it.
     fileprivate var next: Unmanaged<Handle>?
     fileprivate var previous: Unmanaged<Handle>?
-    // Unmanaged: the same for the list of all open files.
+    // Unmanaged: as for `next`, in the list of all open files.
     fileprivate var nextOfAll: Unmanaged<Handle>?
     fileprivate var previousOfAll: Unmanaged<Handle>?
 
@@ -76,7 +76,7 @@ public final class Handle: @unchecked Sendable {
     }
 }
 
-/// The open descriptors of a node, the newest first.
+/// The open descriptors of a node, newest first.
 struct NodeHandles: ~Copyable, Sendable {
     // Unmanaged: the list holds a reference to each handle, which `OpenFiles.close` releases for the kernel.
     private var first: Unmanaged<Handle>?
@@ -122,7 +122,7 @@ struct NodeHandles: ~Copyable, Sendable {
     }
 }
 
-/// All open files of a volume, the newest first.
+/// All open files of a volume, newest first.
 struct HandleList: ~Copyable, Sendable {
     // Unmanaged: a handle is in this list exactly as long as in its node's list, which holds a reference
     // (`VolumeState.link`).

@@ -24,7 +24,7 @@ public struct Directories: VolumeFamily {
         return DirectoryHandle(node: node, descriptor: try readable(node))
     }
 
-    /// Syncs a directory, for fsync(2). The control directory has nothing to write.
+    /// Syncs a directory, for fsync(2). Does nothing for the control directory.
     public func sync(_ node: Node) throws(Errno) {
         if node.isControl { return }
         port.expectSlowWork()
@@ -39,8 +39,8 @@ public struct Directories: VolumeFamily {
         return FileDescriptor(adopting: try OpenFiles.openPatiently(directory.raw, ".", flags))
     }
 
-    /// Passes entries from cookie `offset` on to `body`, until `body` returns false or the directory ends. An entry with
-    /// attributes that `body` has not taken is forgotten again.
+    /// Passes entries from cookie `offset` on to `body`, until `body` returns false or the directory ends. If `body` does not
+    /// take an entry with attributes, that entry is forgotten again.
     public func read(
         _ handle: DirectoryHandle, offset: Int64, withAttributes: Bool, _ body: (DirectoryEntry) -> Bool
     ) throws(Errno) {
@@ -50,8 +50,8 @@ public struct Directories: VolumeFamily {
         }
     }
 
-    /// Loads at most `count` of the entries that have been read ahead into the caches of the file system below, while the
-    /// reader is busy with the `count` entries that it has just received.
+    /// Warms the caches of the backing file system for at most `count` entries of the read-ahead, while the reader is busy with
+    /// the `count` entries that it has just received.
     public func warmUp(_ handle: DirectoryHandle, after count: Int) {
         handle.warmUp(count) { port.expectSlowWork() }
     }

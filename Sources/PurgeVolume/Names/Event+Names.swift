@@ -10,8 +10,8 @@ extension Event {
         Event(ofApp: .removed, node, at: dentry.path(state), bytes: bytesOfLastName(node, state), by: tid, state)
     }
 
-    /// Returns the events of a rename. The event of a file that is lost by the rename comes first. A rename between two names
-    /// of one file has no event.
+    /// Returns the events of a rename. If the rename replaces an entry, the event of that entry comes first. A rename between
+    /// two names of one file has no event.
     static func renaming(
         _ node: Node, _ from: Dentry, over target: Node?, _ to: Dentry, _ isExchange: Bool, by tid: pid_t,
         _ state: borrowing VolumeState

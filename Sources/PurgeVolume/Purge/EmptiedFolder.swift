@@ -7,7 +7,7 @@ import PurgeTree
 /// A folder whose whole content is removed: `tmp` at a reboot or an update, the container when the app is removed, directories
 /// at a reset of the policies. Everything is removed, including folders and open or hard-linked files. An open file stays
 /// charged until its last close, and a file with a name elsewhere keeps that name. Entries that are created in the folder
-/// meanwhile, or moved out of it, may remain. For ageing, only overaged entries of `tmp` are removed.
+/// meanwhile, or moved out of it, may remain. For ageing, only aged entries of `tmp` are removed.
 struct EmptiedFolder: VolumeFamily {
     /// The folder to empty, and the reason.
     enum Work {
@@ -15,7 +15,7 @@ struct EmptiedFolder: VolumeFamily {
         /// A directory that has a policy. Directories in it that have their own policy, or that every container has, are also
         /// emptied but not removed.
         case policy(Node)
-        /// The entries of `tmp` that are overaged at this moment.
+        /// The entries of `tmp` that are aged at this moment.
         case ageing(Instant)
     }
 
@@ -44,8 +44,7 @@ struct EmptiedFolder: VolumeFamily {
         return freed + remove(folders.reversed(), &debt)
     }
 
-    /// Whether to stop because the mount is ending. Only ageing stops early, because overaged files can wait for the next
-    /// mount.
+    /// Whether to stop because the mount is ending. Only ageing stops early, because aged files can wait for the next mount.
     private var isInterrupted: Bool {
         guard case .ageing = work else { return false }
         return core.isEnding.load(ordering: .acquiring)

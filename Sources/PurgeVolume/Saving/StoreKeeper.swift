@@ -133,7 +133,7 @@ final class StoreKeeper: VolumeFamily {
     }
 }
 
-// The journal.
+// Writing the journal.
 extension StoreKeeper {
     func flushEvents() {
         boundJournal()
@@ -235,7 +235,7 @@ extension StoreKeeper {
     }
 }
 
-// The device.
+// Saving the device.
 extension StoreKeeper {
     /// Saves the device in device.json. Returns whether it is saved; if not, the thread tries again every second.
     @discardableResult
