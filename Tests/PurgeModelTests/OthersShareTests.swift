@@ -45,7 +45,7 @@ import Testing
         #expect(plan.freed == ByteCount(blocks: row.4 + Int64(row.5) + row.6))
     }
 
-    /// Steps of three files take the same as a single step.
+    /// A purge in steps of three files takes as many files, and as much of others, as a purge in a single step.
     @Test(arguments: [0, 25, 50, 100]) func stepsTakeWhatOneDoes(percent: Int) {
         var (short, purgeable, left) = (Int64(20), Int64(15), 30)
         var (others, files, leftToFiles) = (Int64(0), 0, ByteCount.zero)

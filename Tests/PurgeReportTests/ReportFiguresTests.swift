@@ -11,7 +11,7 @@ struct ReportFiguresTests {
     private static let begin: Int64 = 1_795_510_800_000_000_000
     private static let total = ByteCount(64 << 20)
 
-    /// A run, with the state after each of its moments, computed without the code under test.
+    /// A random run: its events, and the state after each moment, computed without the code under test.
     private struct Run {
         struct Moment {
             var milliseconds: Int
@@ -160,7 +160,7 @@ struct ReportFiguresTests {
         let x = run.moments.map { Int((Double($0.milliseconds) / Double(end) * 980).rounded()) }
         for (index, moment) in run.moments.enumerated() {
             let next = index + 1 < x.count ? x[index + 1] : 1000
-            // The top of a shorter peak is drawn early.
+            // A state that lasts for less than this may be drawn early.
             guard next - x[index] >= 4 else { continue }
             let drawn = try #require(edge.last { $0.x <= x[index] + 1 }).y
             let expected = 1000 - Int(Double(moment.used) / Double(most) * 1000)

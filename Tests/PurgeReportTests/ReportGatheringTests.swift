@@ -9,7 +9,7 @@ import Testing
 @testable import PurgeContainers
 
 struct ReportGatheringTests {
-    /// A container in which another file is purged whenever its status has been read.
+    /// A container that purges another file at each read of its status.
     private struct BusyControl: ControlEndpoint {
         let place: String
         let isMounted = false

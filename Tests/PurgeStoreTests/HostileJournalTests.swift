@@ -65,7 +65,8 @@ struct HostileJournalTests {
     static let odd: [Odd] = ["-journal", "-wal", "-shm"].flatMap { part in
         ["journal.sqlite\(part)", "nowhere", "/etc/hostname", "FIFO", "directory"].map { Odd(part: part, thing: $0) }
     }
-    /// Something else in the place of a file that SQLite keeps beside the journal, and opens only when it writes, is damage.
+    /// A link, FIFO or directory with the name of a file that SQLite keeps beside the journal is damage. SQLite itself opens
+    /// these files only when it writes.
     @Test(arguments: odd) func somethingElseBesideIt(odd: Odd) throws {
         let made =
             switch odd.thing {
@@ -168,7 +169,7 @@ struct HostileJournalTests {
         #expect(directory.names(in: "s").contains("journal.sqlite.foreign-1") && !directory.exists("elsewhere"))
     }
 
-    /// A FIFO or a link in the place of the rollback journal is refused: SQLite would wait for the FIFO's other end.
+    /// A FIFO or a link in place of the rollback journal is refused: SQLite would wait for the FIFO's other end.
     @Test(arguments: ["fifo", "link"]) func anOddRollbackJournal(kind: String) throws {
         if kind == "fifo" {
             #expect(mkfifo(path + "-journal", 0o600) == 0)

@@ -70,7 +70,7 @@ struct StoreBeforeTests {
         #expect(directory.names(in: "store") == ["device.json.mine", "journal.sqlite.mine"])
     }
 
-    /// Entries that existed before stay, and so do entries that were added meanwhile.
+    /// Entries that existed before the store was opened stay, and so do entries that were added since.
     @Test func takesNothingElseAway() throws {
         do {
             let store = try open()
@@ -149,8 +149,8 @@ struct StoreBeforeTests {
         #expect(outcome.hits == 3 && directory.names() == [])
     }
 
-    /// A start that has released the store removes nothing that processes with a later use of the store, or their starts, have
-    /// made.
+    /// A start that has released the store removes nothing made by processes that have used the store since, or by their
+    /// starts.
     @Test func leavesAStoreThatWasUsed() throws {
         let meanwhile: [() throws -> Void] = [
             { _ = try open() },

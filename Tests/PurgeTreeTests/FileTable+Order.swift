@@ -14,7 +14,8 @@ extension FileTable {
         return [step, ["low", "medium", "high"].firstIndex(of: counted.mark ?? "low") ?? 0]
     }
 
-    /// Returns the nearest directory above a path that has a value, if the value makes it a group.
+    /// Returns the group of a path: the nearest directory above it that has a value of purgeGroup. Returns nil if there is
+    /// none, or if the value is `0`.
     private func group(of path: String) -> String? {
         var folder = parent(of: path)
         while true {
@@ -56,7 +57,8 @@ extension FileTable {
         folders[group]?.uses[rank] = max(known, time)
     }
 
-    /// Returns whether the queue finds a file of tmp that was last used by a moment exactly when there is one.
+    /// Checks, for several moments, that the queue finds a file of tmp last used at or before the moment if and only if there
+    /// is one.
     func checkYoung(_ queue: VictimQueue) -> Bool {
         let uses = files.values.filter { mayGo($0) && $0.holds == 0 && counted($0).tier == "tmp" }.map(\.lastUse)
         let moments: [Int64] = [-1, 0, 1, 2, 3, 4, 99, 200, 1000]

@@ -32,7 +32,7 @@ struct NameTests {
         #expect(Name(bytes: [0xC3, 0xA9]).text == "\u{E9}")
     }
 
-    /// Bytes that are equal as Strings are different names.
+    /// Names with different bytes differ, even if they are equal as Strings.
     @Test func composedAndDecomposedAreTwo() {
         #expect(Name(bytes: [0xC3, 0xA9]) != Name(bytes: [0x65, 0xCC, 0x81]))
         #expect(Set([Name(bytes: [0xFE]), Name(bytes: [0xFF]), Name(bytes: [0xFE])]).count == 2)

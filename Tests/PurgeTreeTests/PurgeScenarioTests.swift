@@ -84,7 +84,7 @@ struct PurgeScenarioTests {
             }
         }
 
-        /// Changes the device, and returns the files that a purge for this trigger takes then.
+        /// Changes the device, and returns the files that a purge for this trigger then takes.
         private mutating func apply(_ change: DeviceChange, _ trigger: PurgeTrigger) throws -> [PurgeScenario.Gone] {
             let now = Instant(seconds: now, nanoseconds: 0)
             return try fixture.tree.accounts.change { device in
@@ -114,7 +114,7 @@ struct PurgeScenarioTests {
             _ = try apply(.total(.by(.zero - free)), .capacity)
         }
 
-        /// Returns the overaged files by path; their order does not matter.
+        /// Returns the aged files by path; their order does not matter.
         private func overAge() -> [PurgeScenario.Gone] {
             let now = Instant(seconds: now, nanoseconds: 0)
             var pending = [fixture.node("tmp")]

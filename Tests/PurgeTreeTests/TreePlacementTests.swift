@@ -5,7 +5,7 @@ import Testing
 
 /// Tier, mark and exclusion follow from a file's names (docs/RULES.md).
 struct TreePlacementTests {
-    /// A step, and the blocks then in tmp, in Library/Caches and elsewhere.
+    /// A step, and the resulting blocks in tmp, in Library/Caches and elsewhere.
     private typealias Row = (step: (inout TreeFixture) -> Void, tiers: [Int64])
 
     private func run(_ fixture: inout TreeFixture, _ rows: [Row], _ location: SourceLocation = #_sourceLocation) {
@@ -141,7 +141,7 @@ struct TreePlacementTests {
         fixture.rename("tmp", "Documents/old")
         #expect(fixture.tiers == [2, 0, 0])
         #expect(file.standing.writeClass == .opportunistic)
-        // linkat(2) gives an open file a name, which decides again.
+        // linkat(2) gives the open file a name, which determines the tier again.
         fixture.tree.link(file, as: fixture.dentry("Documents/f"))
         #expect(fixture.tiers == [0, 0, 2])
     }

@@ -156,7 +156,7 @@ struct TreeRun: ~Copyable {
         guard let (key, path) = anyFile(), let node = nodes[key] else { return }
         placeIfUsed(key)
         steps.allowed.insert(key)
-        // The volume, too, removes a name while it holds the node.
+        // The volume also holds the node while it removes a name.
         fixture.tree.hold(node)
         fixture.unlink(path)
         let isGone = fixture.tree.unhold(node)

@@ -62,8 +62,8 @@ extension ReferenceLedger {
         return purge
     }
 
-    /// Takes whole blocks from others.purgeable, then file by file. The caller judges the level of pressure, after everything
-    /// else in the same step.
+    /// Takes whole blocks from others.purgeable, and then purges file by file. The caller updates the pressure level at the end
+    /// of the step.
     mutating func takeAway(bytes: Int64) -> Purge {
         var result = Purge()
         guard bytes > 0 else { return result }
