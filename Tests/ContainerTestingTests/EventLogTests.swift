@@ -8,7 +8,7 @@ import Testing
         #"{"seq":\#(seq),"time":"2026-11-23T10:53:36Z","type":"\#(type)","path":"dropped","reason":"\#(reason)"}"#
     }
 
-    /// Returns the events of a log with the lines `told`, for a journal with the lines `journal`.
+    /// Returns the events that a log with the lines `told` yields if the journal has the lines `journal`.
     private func events(_ told: [String], journal: [String]) throws -> [Container.Event] {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("event-log-\(UUID())")
         try Data(told.map { $0 + "\n" }.joined().utf8).write(to: file)

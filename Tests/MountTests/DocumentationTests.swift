@@ -153,7 +153,7 @@ extension Mounts {
             }
         }
 
-        /// The number of examples that are not run is asserted, so that adding one is a decision.
+        /// The number of examples that are not run is asserted, so that nobody adds one by accident.
         @Test func onlyWhatCannotBeRunIsNotRun() {
             let excuses = DocumentedExample.all.compactMap(\.excuse)
             #expect(
@@ -174,7 +174,7 @@ extension Mounts {
             }
         }
 
-        /// Code that a page quotes is in the named file, and so compiled and run.
+        /// Code that a page quotes is in the file that the page names, and is therefore compiled and run.
         @Test func quotations() throws {
             let quoting = DocumentedExample.all.filter { $0.quoted != nil }
             #expect(!quoting.isEmpty)

@@ -65,7 +65,8 @@ extension Mounts {
             }
         }
 
-        /// `--remove` deletes the folders it has created if nothing else is in them. DESTDIR is relative to the caller's directory.
+        /// `--remove` deletes the folders that the installation created, if nothing else is in them. DESTDIR is relative to the
+        /// caller's directory.
         @Test func tarballLeavesNothing() throws {
             try Scratch.with("tarball") { scratch in
                 let archive = "\(scratch.path)/archive"

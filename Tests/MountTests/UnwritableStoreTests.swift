@@ -7,8 +7,8 @@ extension Mounts {
     @Suite struct UnwritableStoreTests {
         private static let user = "setpriv --reuid 65534 --regid 65534 --clear-groups"
 
-        /// Ways of making `store` unwritable at `seen`, each with the caller that reads it. The end of the mount
-        /// namespace undoes them.
+        /// Ways of making `store` unwritable at `seen`. `caller` is a command prefix that runs the reader as another user, or
+        /// empty. The end of the mount namespace undoes them.
         static let ways: [(name: String, command: String, caller: String)] = [
             ("a read-only bind mount", "mount --bind store seen; mount -o remount,bind,ro seen", ""),
             (
@@ -27,7 +27,8 @@ extension Mounts {
             os._exit(0)
             """
 
-        /// Returns a script that reads the store in each manner in a mount namespace, and prints the changes in it.
+        /// Returns a script for a mount namespace. It makes the store unwritable, tries the commands that read it, and prints
+        /// the changes in the store.
         private static func look(_ way: (name: String, command: String, caller: String)) -> String {
             // A user with write access to the journal rolls back its unfinished transaction.
             let compared = way.caller.isEmpty ? "" : "! -name 'journal.sqlite*'"

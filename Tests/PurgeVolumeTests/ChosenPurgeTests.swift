@@ -278,7 +278,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// A handle that can be read returns the purged files, including the bytes taken from others.
+    /// A readable handle returns the purged files and the bytes taken from others.
     @Test func everyCommandAnswers() throws {
         try withVolume { live in
             try live.command(.storageOthers, "8K")
@@ -363,7 +363,7 @@ struct ChosenPurgeTests {
         }
     }
 
-    /// A file that moves while the purge waits for it stays too.
+    /// A file that is renamed while the purge waits for it is not purged.
     @Test func whatMovesMeanwhileStays() throws {
         try withVolume { live in
             for path in ["tmp/held", "tmp/free"] { try live.make(path, blocks: 1) }

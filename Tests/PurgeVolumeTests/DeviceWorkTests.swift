@@ -235,7 +235,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// Once the files are gone, device.json can no longer be written. Entries made afterwards stay, however the mount ends.
+    /// If device.json cannot be written after the files are gone, entries made afterwards still stay, however the mount ends.
     @Test(
         arguments: [(ControlFile.deviceState, "reboot"), (.appState, "update"), (.appState, "delete")], [false, true])
     func whatIsMadeAfterwardsStays(command: (file: ControlFile, word: String), isKilled: Bool) throws {
@@ -272,8 +272,8 @@ struct DeviceWorkTests {
         }
     }
 
-    /// New work first removes the mark of earlier work whose end could not be saved. So the note that files are being removed is
-    /// never found together with an old mark.
+    /// If the end of earlier work could not be saved, new work first removes the mark of that work. Otherwise the next mount
+    /// could find the old mark together with the new note that files are being removed.
     @Test func theMarkOfAnEarlierWorkGoesFirst() throws {
         try withVolume { live in
             let first = SystemCallFaults(after: 3, of: .fsync, code: EIO, count: .max).during {

@@ -165,7 +165,7 @@ struct EventLogTests {
         }
     }
 
-    /// Paths of skipped files are shortened too, because a string that SQLite rejects would look like damage.
+    /// Long paths of skipped files are shortened, because a string that SQLite rejects would look like damage.
     @Test func longPathsOfWhatWasPassedOver() throws {
         try withLog { (log, path) throws in
             let control = String(repeating: "\u{1}", count: 300_000)

@@ -84,7 +84,7 @@ struct FileTimeTests {
     }
 
     /// A file that is finished before the advance gets older, and a file that is begun after it does not. Both may have the
-    /// same stamp, because file systems' stamps stand still for some milliseconds.
+    /// same stamp, because the clock of a file system's stamps advances only every few milliseconds.
     @Test func noFileIsOnTheWrongSide() throws {
         try withVolume(settings: { $0.total = ByteCount(blocks: 100_000) }) { live in
             var expected: [LiveVolume.Times] = []
@@ -109,8 +109,8 @@ struct FileTimeTests {
         }
     }
 
-    /// Attributes of open files without a name may be cached, because an advance finds these files. Other entries without a name
-    /// are not found, and so not cached.
+    /// Attributes of open files without a name may be cached, because an advance finds these files. Other entries without a
+    /// name are not found, and so not cached.
     @Test func whatHasNoNameIsCachedWhileItIsOpen() throws {
         let kernel = FakeKernel()
         try withVolume(port: kernel) { live in

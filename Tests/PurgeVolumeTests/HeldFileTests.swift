@@ -133,7 +133,7 @@ struct LargePurgeTests {
         }
     }
 
-    /// The chosen files are put back if the rest of the promised files is opened meanwhile.
+    /// If the other files that the call needs are opened meanwhile, the chosen files are put back.
     @Test func whatWasChosenIsPutBack() throws {
         try withVolume(settings: Self.settings) { live in
             for number in 0..<2000 { try live.make("tmp/\(number)", blocks: 1) }

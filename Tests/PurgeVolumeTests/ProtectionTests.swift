@@ -485,7 +485,8 @@ struct ProtectionClassTests {
 
 /// The kernel's pages of a file when the device is locked.
 struct ProtectedPagesTests {
-    /// Runs `body` with a kernel that reads the volume's state while it drops pages, so the drop must not be under the lock.
+    /// Runs `body` with a kernel that reads the volume's state while it drops pages. If the volume held its lock during the
+    /// drop, this would deadlock.
     private func withKernel(_ body: (LiveVolume, FakeKernel) throws -> Void) throws {
         let kernel = FakeKernel()
         try withVolume(port: kernel) { live in

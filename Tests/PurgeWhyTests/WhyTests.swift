@@ -105,7 +105,7 @@ struct WhyTests {
         #expect(text.contains("it was moved to Documents/\(count).") == isWhole)
     }
 
-    /// Lines of the plan are not decoded, and a name may look like a part of a line.
+    /// The lines before the file's own are not decoded. A name that looks like a part of a line must not be taken for it.
     @Test func turns() throws {
         let plan = #"""
             {"reason":"others","bytes":4096}

@@ -71,7 +71,7 @@ final class FaultStage {
         handles.insert(handle, at: 0)
         return handle
     }
-    /// Leaves `blocks` of the device free; others and a file that can be purged take the rest.
+    /// Leaves `blocks` blocks of the device free; others and a purgeable file take the rest.
     func short(of blocks: Int64) throws {
         try live.make("tmp/victim", blocks: 100)
         let free = try live.blocks(.storageAvailable)
