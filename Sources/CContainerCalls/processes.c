@@ -59,7 +59,7 @@ static int copy(pid_t parent, int file, int number, int flags) {
     return 0;
 }
 
-/// Runs in the new process until that executes the program. The new process shares memory with the thread that waits for it,
+/// Runs in the new process until it executes the program. The new process shares memory with the thread that waits for it,
 /// and at first also the descriptors. A copied descriptor table would keep files open that another thread is closing, and a
 /// purge would skip them. So the process gets a table with only the first three. (The kernel may copy 64 descriptors, but
 /// closes all except these three before close_range(2) returns.)

@@ -7,7 +7,7 @@
 #include <linux/fuse.h>
 #include <string.h>
 
-// Both are set before the session has a second thread.
+// version_agreed and version_stack_depth are set before the session has a second thread.
 struct shim_features version_agreed;
 unsigned version_stack_depth;
 // Set by any worker thread, at any time.

@@ -17,8 +17,8 @@ extern unsigned version_stack_depth;
 void version_begin(struct fuse_session *session);
 // Completes the INIT reply on its way to the kernel. `offered` and `offered2` are the kernel's flags and flags2.
 void version_complete_init(struct init_reply *reply, uint32_t offered, uint32_t offered2);
-// Requests `wanted`, FUSE_CAP_* that every libfuse since 3.14 has, and the features in struct shim_features, as far as the
-// kernel offers them.
+// Requests the features in `wanted` that the kernel offers: FUSE_CAP_* that every libfuse since 3.14 has. From libfuse 3.17
+// on, also requests the newer features, which version_complete_init adds to the INIT reply for earlier versions.
 void version_want(struct fuse_conn_info *connection, uint64_t wanted);
 int version_backing_open(fuse_req_t request, int fd);
 int version_backing_close(fuse_req_t request, int id);

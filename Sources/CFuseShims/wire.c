@@ -14,8 +14,8 @@ static struct {
 } init;
 
 static void complete_init(struct init_reply *reply) {
-    // A write whose buffer begins within a page spans one page more than its length. No libfuse can request more pages than
-    // max_write needs.
+    // A write whose buffer begins within a page spans one page more than its length, but libfuse requests only the pages that
+    // max_write needs. 256 is the kernel's default limit.
     if (reply->max_pages) reply->max_pages = 256;
     version_complete_init(reply, init.offered, init.offered2);
 }
@@ -63,7 +63,7 @@ static ssize_t wire_splice_send(
     return channel_splice(in, in_off, size, flags, unique);
 }
 
-// libfuse requires these two as well, but calls neither: requests come through channel_receive.
+// libfuse calls neither of the next two functions, because requests come through channel_receive. It insists on the first.
 static ssize_t wire_read(int fd, void *buffer, size_t size, void *userdata) {
     (void)fd;
     (void)buffer;

@@ -1,5 +1,5 @@
-// Writes the last message of a process that crashes, for example by a trap of Swift. A signal handler writes it, so nothing
-// here may take a lock or allocate.
+// Writes the last message of a process that crashes, for example in a Swift trap. A signal handler writes it, and so may
+// neither take a lock nor allocate.
 #define _GNU_SOURCE
 #include "ProcessShims.h"
 
@@ -66,7 +66,7 @@ static void last_words(int number, siginfo_t *info, void *context) {
         "  addr2line -f -e PURGEFS +OFFSET names what follows:\n",
         number, sigdescr_np(number), count > 2 ? frames[2] : NULL, info->si_addr, (int)getpid(), thread,
         (long long)now.tv_sec);
-    // Through /proc, because a thread can have its own descriptor table.
+    // Opens standard error through /proc, because this thread may have its own descriptor table.
     int fd = open("/proc/self/fd/2", O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     write_to(fd >= 0 ? fd : STDERR_FILENO, text, (size_t)length, frames, count);
     fd = place[0] ? open(place, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600) : -1;

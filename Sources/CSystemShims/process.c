@@ -153,7 +153,7 @@ int shim_spawn_group(const char *path, char *const argv[], char *const envp[]) {
         .add_files = group_files});
 }
 
-// Copies the passed descriptor first, because its number may be one of those that are opened next.
+// Copies the passed descriptor first, because opening a standard stream may replace it.
 static int detached_files(posix_spawn_file_actions_t *files, const struct start *its) {
     int code = its->passed < 0 ? 0 : posix_spawn_file_actions_adddup2(files, its->passed, PASSED_DESCRIPTOR);
     if (!code) code = posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDONLY, 0);
@@ -219,7 +219,7 @@ static int fork_detached(int passed, const char *text, size_t length) {
     for (int n = 1; n <= LAST_SIGNAL; n++) {
         // Discards a pending signal that the original ignores.
         if (ignored_at_start & (1ULL << (n - 1))) signal(n, SIG_IGN);
-        signal(n, SIG_DFL);  // fails for signals without any other action
+        signal(n, SIG_DFL);  // fails for signals whose action is fixed
     }
     ignored_at_start = 0;
     if (passed == PASSED_DESCRIPTOR ? fcntl(passed, F_SETFD, 0) < 0 : dup2(passed, PASSED_DESCRIPTOR) < 0) _exit(125);
@@ -255,7 +255,7 @@ int shim_fork_detached(int passed, const char *text, size_t length, void (*body)
     pthread_attr_t attributes;
     pthread_t thread;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 8 << 20);  // the size of a first thread's stack
+    pthread_attr_setstacksize(&attributes, 8 << 20);  // the usual size of a main thread's stack
     int code = pthread_create(&thread, &attributes, fork_and_go_on, &its);
     pthread_attr_destroy(&attributes);
     if (code) return -code;
@@ -313,7 +313,7 @@ int shim_poll_in_or_signal(int fd, shim_signals signals, int milliseconds) {
     return result;
 }
 
-// Set before the handler that reads them is installed.
+// The values for end_with_child, set before it is installed as a handler.
 static pid_t bound_child;
 static const char *bound_mountpoint, *bound_message;
 

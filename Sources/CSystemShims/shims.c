@@ -134,12 +134,12 @@ int shim_utimensat(int dir, const char *name, const struct timespec times[2]) {
 
 ssize_t shim_getdents(int fd, void *b, size_t n) { return ANSWER(syscall(SYS_getdents64, fd, b, n)); }
 
-// Since Linux 6.13, one call gets an attribute of a name in a directory. Older kernels need the path /proc/self/fd/N/NAME,
+// Since Linux 6.13, one call accesses an attribute of a name in a directory. Older kernels need the path /proc/self/fd/N/NAME,
 // which can be removed when no such kernel is in use. Without a name, the calls access the open file itself. If the file was
 // opened with O_PATH, the call goes through its path in /proc.
 enum { SETXATTRAT = 463, GETXATTRAT, LISTXATTRAT, REMOVEXATTRAT };
 struct xattr_arguments { uint64_t value; uint32_t size, flags; };
-static int has_no_xattrat;  // found out once; in a race, twice
+static int has_no_xattrat;  // found out by the first call; racing threads may repeat it
 
 #define XATTR(by_name, by_path, by_fd, by_link) ({ \
     long r_; \
@@ -185,8 +185,8 @@ int shim_is_open_nowhere_else(int fd) {
     fcntl(fd, F_SETLEASE, F_UNLCK);
     return 1;
 }
-// Returns whether leases detect mappings. The test file belongs to another user, and is mapped through a descriptor that has
-// been closed.
+// Returns whether leases detect mappings. The test file belongs to another user, so that the lease needs CAP_LEASE, and is
+// mapped through a descriptor that has been closed.
 int shim_leases_tell_mappings(int dir) {
     char path[32];
     int made = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -233,7 +233,8 @@ int shim_keep_capabilities(void) {
     return ANSWER(prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP));
 }
 // Creates the directory with root's rights, but as another user, who owns it from the beginning. Without CAP_SETPCAP, root's
-// rights are lost during the call. Without CAP_SETUID, the kernel silently keeps the identity, and this returns -EPERM.
+// rights are lost during the call. Without CAP_SETUID or CAP_SETGID, the kernel silently keeps the identity, and this returns
+// -EPERM.
 int shim_mkdirat_as(int dir, const char *name, mode_t mode, uid_t owner, gid_t group) {
     int bits = prctl(PR_GET_SECUREBITS);
     int keeps = bits >= 0 && prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP) == 0;

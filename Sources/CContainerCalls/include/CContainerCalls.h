@@ -1,5 +1,5 @@
-// Calls that Glibc's module for Swift hides, for ContainerValues and ContainerTesting, which become part of apps and of their
-// tests.
+// Calls for ContainerValues and ContainerTesting, which become part of apps and of their tests. Glibc's Swift module hides most
+// of the functions behind them.
 #ifndef C_CONTAINER_CALLS_H
 #define C_CONTAINER_CALLS_H
 
@@ -7,10 +7,10 @@
 
 #pragma clang assume_nonnull begin
 
-/// Returns the length of an attribute of the item itself (a link is not followed), or -1 with errno.
+/// Reads an attribute of the item itself (a link is not followed). Returns its length, or -1 with errno.
 long container_attribute(const char *path, const char *name, void *value, size_t size);
 
-/// Returns the length of an attribute of the item to which a path leads (links are followed), or -1 with errno.
+/// Reads an attribute of the item to which a path leads (links are followed). Returns its length, or -1 with errno.
 long container_volume_attribute(const char *path, const char *name, void *value, size_t size);
 
 /// Sets an attribute of the item itself. Returns 0, or -1 with errno.
@@ -28,9 +28,9 @@ long container_write(int file, const void *bytes, size_t size);
 /// Creates an anonymous file in memory that no other program inherits. Returns its descriptor, or -1 with errno.
 int container_anonymous_file(void);
 
-/// Starts a program, looked up in PATH, in its own session, with default signal actions and no blocked signals, and stores its
-/// pid in `*process`. The three descriptors in `files`, which are in ascending order, become 0, 1 and 2, the only descriptors
-/// of the program. Returns 0, or an error number.
+/// Starts a program in its own session, with default signal actions and no blocked signals, and stores its pid in `*process`.
+/// The program is looked up in this process's PATH. The three descriptors in `files` must be in ascending order. They become 0,
+/// 1 and 2, the only descriptors of the program. Returns 0, or an error number.
 int container_spawn(
     char *_Nullable const *_Nonnull words, char *_Nullable const *_Nonnull environment, const int *files, int *process);
 

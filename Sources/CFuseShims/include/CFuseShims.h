@@ -41,15 +41,17 @@ struct shim_features shim_features(void);
 int shim_backing_open(fuse_req_t request, int fd);
 int shim_backing_close(fuse_req_t request, int id);
 
-// Answers OPEN with SHIM_FOPEN_* flags and a backing id, or 0 for none.
+// Answers OPEN or OPENDIR with SHIM_FOPEN_* flags and a backing id, or 0 for none.
 int shim_reply_open(fuse_req_t request, uint64_t handle, uint32_t flags, int32_t backing_id);
-// Answers FUSE_STATX. `birth` is in nanoseconds since 1970, or INT64_MIN if the store keeps none.
+// Answers FUSE_STATX. `birth` is in nanoseconds since 1970, or INT64_MIN if the store keeps none. `timeout` is in seconds, and
+// its fraction is dropped.
 int shim_reply_statx(fuse_req_t request, const struct stat *status, int64_t birth, double timeout);
 // Answers with data spliced directly from a file.
 int shim_reply_file(fuse_req_t request, int fd, int64_t offset, size_t size);
 
 // Called for a trace before each answer to a request is sent, by the sending thread. `error` is 0 or negative. `body` has
-// `size` bytes, or is NULL if they are spliced or in pieces. Must be set before the session has a second thread.
+// `size` bytes. It is NULL if there are none, or if they are spliced or in pieces. Must be set before the session has a second
+// thread.
 typedef void shim_answer_hook(void *context, uint64_t unique, int32_t error, const void *body, size_t size);
 void shim_on_answer(shim_answer_hook *hook, void *context);
 // Returns a name such as "ENOENT", or NULL for a number without a name.

@@ -25,7 +25,8 @@ void channel_stop(void);
 void channel_fail(int error);
 // Returns the error given to channel_fail, or 0 if there was none.
 int channel_failure(void);
-// Fails the requests that were not served, including our own notifier's. Called after channel_stop, when no worker is left.
+// Fails the requests that were not served, including those of our own notifier. Called after channel_stop, when no worker is
+// left.
 void channel_cut_off(void);
 
 #endif

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Written by channel_open, before any other thread uses them.
+// channel_open sets `device` and `stop_event` before any other thread uses them.
 static int device = -1;
 // Readable after channel_stop, to wake the thread that polls.
 static int stop_event = -1;

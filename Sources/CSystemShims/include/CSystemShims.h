@@ -1,5 +1,5 @@
-// The calls that Glibc's Swift module hides (_GNU_SOURCE, variadics), and nothing else. Every function returns a result >= 0,
-// or -errno.
+// System calls, many of which Glibc's Swift module hides (_GNU_SOURCE, variadics), and nothing else. Every function that
+// can fail returns a result >= 0, or -errno.
 #ifndef CSYSTEMSHIMS_H
 #define CSYSTEMSHIMS_H
 
@@ -40,9 +40,9 @@ int shim_fstat(int fd, struct stat *out);
 int shim_fstatat(int dir, const char *name, struct stat *out);
 // Returns nanoseconds since the epoch, or 0 for an earlier time; -ENODATA if the file system keeps no birth time.
 int64_t shim_birth_time(int dir, const char *name, int flags);
-// Returns 1 if something is mounted there, or if this kernel cannot tell.
+// Returns 1 if `path` is the root of a mount, or if this kernel cannot tell.
 int shim_is_mount_root(const char *path);
-// Returns the device of the mount that holds the file, without asking its file system for attributes.
+// Returns the device (major << 32 | minor) of the mount that holds the file, without asking its file system for attributes.
 int64_t shim_device(int dir, const char *path);
 int64_t shim_known_inode(const char *path);
 int shim_fstatvfs(int fd, struct statvfs *out);

@@ -15,15 +15,16 @@ typedef uint64_t shim_signals;
 // and starts in `directory`, or in this process's working directory if that is NULL.
 int shim_spawn_command(
     const char *name, char *const argv[], char *const envp[], shim_signals mask, const char *directory);
-// Starts a program in its own session, with default signal actions, and returns its pid. Its only descriptors are the
-// standard streams (/dev/null, except for standard error with `keeps_messages`) and, as descriptor 3, `passed` unless that is
-// -1.
+// Starts a program in its own session, with default signal actions and no blocked signals, and returns its pid. Its only
+// descriptors are the standard streams (/dev/null, except for standard error with `keeps_messages`) and, as descriptor 3,
+// `passed` unless that is -1.
 int shim_spawn_detached(
     const char *path, char *const argv[], char *const envp[], int passed, int keeps_messages);
 // Returns whether this process can be copied, because it has one thread and has room for a command line of `length` bytes.
 int shim_may_fork_as(size_t length);
-// Copies this process into the state that shim_spawn_detached describes, and runs `body` there, which must not return. /proc
-// shows `text` as the copy's command line. Its only thread is a new one that has run nothing before.
+// Copies this process into the state that shim_spawn_detached describes with `keeps_messages`, and returns the copy's pid.
+// `passed` must not be -1. The copy runs `body`, which must not return, on its only thread, a new one that has run nothing
+// before. /proc shows `text` as the copy's command line.
 int shim_fork_detached(int passed, const char *text, size_t length, void (*body)(void *), void *context);
 // Starts a program in its own process group, with default signal actions, empty standard input, and its output on standard
 // error. Returns its pid.
@@ -48,7 +49,7 @@ int shim_block_signals(shim_signals set, shim_signals *old);
 int shim_set_mask(shim_signals set);
 int shim_default_signal(int signal);
 int shim_ignore_signal(int signal);
-// Returns the signals of the set that this process was not started to ignore.
+// Returns the set without the signals that this process ignored when it was started.
 shim_signals shim_without_ignored(shim_signals set);
 // Waits for a signal of the set; returns 0 if none arrives in time (-1 waits forever). Stores in `*by_kernel` whether the
 // kernel sent the signal, for example for a terminal, rather than a process.
