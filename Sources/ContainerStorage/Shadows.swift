@@ -27,7 +27,8 @@ public struct URLFileProtection: RawRepresentable, Hashable, Sendable {
     public static var none: URLFileProtection { URLFileProtection(rawValue: "NSFileProtectionNone") }
     /// Accessible while the device is unlocked.
     public static var complete: URLFileProtection { URLFileProtection(rawValue: "NSFileProtectionComplete") }
-    /// Accessible while the device is unlocked, and after that only to programs that have the file open.
+    /// Accessible while the device is unlocked, and otherwise only to programs that have the file open. Files of this class can
+    /// be created at any time.
     public static var completeUnlessOpen: URLFileProtection {
         URLFileProtection(rawValue: "NSFileProtectionCompleteUnlessOpen")
     }

@@ -66,8 +66,8 @@ final class Child: Sendable {
         ending.withLock { if $0 == nil { kill(pid, number) } }
     }
 
-    /// Ends the program and the processes that are still in its process group: first with SIGTERM, and after two seconds with
-    /// SIGKILL.
+    /// Ends the program and the processes in its process group with SIGTERM. SIGKILL follows when the program has ended, and
+    /// after two seconds at the latest.
     func endGroup() {
         signalGroup(SIGTERM)
         let deadline = ContinuousClock.now + .seconds(2)

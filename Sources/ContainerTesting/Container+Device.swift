@@ -2,7 +2,7 @@ import Foundation
 
 extension Container {
     /// Changes the device; nil leaves a setting unchanged. The call waits for all purging that it causes, except for a
-    /// background purge with a latency. For other settings of `purgefs set`, use `write("journal.size", "64M")`.
+    /// background purge with a latency. Write other settings of `purgefs set` by name: `write("journal.size", "64M")`.
     public func set(
         total: Change? = nil, others: Change? = nil, othersPurgeable: Change? = nil, othersShare: Int? = nil,
         thresholds: Thresholds? = nil, profile: Profile? = nil, purgeLatency: Span? = nil
@@ -44,17 +44,17 @@ extension Container {
 
     public func unlock() throws { try write("device.state", "unlock") }
 
-    /// Reboots the device, which then has not been unlocked yet. Ends the app and, except in profile `device`, empties `tmp`.
+    /// Reboots the device to `beforeFirstUnlock`, marks the app as terminated and, except in profile `device`, empties `tmp`.
     public func reboot() throws { try write("device.state", "reboot") }
 
     public var deviceState: DeviceState {
         get throws { try status.device.state }
     }
 
-    /// Advances the device's clock, so that all files look older by that much: docs/CLOCK.md.
+    /// Advances the device's clock, so that all files look older by `span`: docs/CLOCK.md.
     public func advance(_ span: Span) throws { try write("device.clock", "+\(span)") }
 
-    /// Changes the state of the app. Launching an app that does not run also applies the policies of its folders.
+    /// Changes the app's state. Launching an app that does not run also recreates missing folders and applies policies.
     public func app(_ change: AppChange) throws { try write("app.state", change.rawValue) }
 }
 
@@ -71,7 +71,7 @@ private struct Filling {
             var room = try container.room(at: place)
             if room == wanted { return }
             var storage = try container.status.storage
-            if room < wanted {  // `room` is never negative, so it may hide an excess.
+            if room < wanted {  // `room` is at least 0, even if others exceeds the device.
                 try container.set(others: .to(Container.Size(storage.othersPurgeable)))
                 room = try container.room(at: place)
                 storage = try container.status.storage

@@ -4,7 +4,7 @@ extension Container {
     /// What to purge: a number of bytes, or all files of a kind.
     public enum Purge: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
         case size(Size)
-        /// `tmp`, `Library/Caches`, marked files elsewhere, or all of these.
+        /// `tmp`, `Library/Caches`, marked files elsewhere, or all of these. Like a size, `all` first purges `othersPurgeable`.
         case tmp, caches, purgeable, all
 
         public init(integerLiteral bytes: Int) { self = .size(Size(bytes)) }

@@ -74,7 +74,7 @@ public final class Container: Sendable {
 
     private func place(_ name: String) -> URL { url.appendingPathComponent(name, isDirectory: true) }
 
-    /// The variables of this process, changed and added to as by `purgefs run`: HOME, TMPDIR and others are in the container.
+    /// The variables of this process, with HOME, TMPDIR and others set to places in the container, as `purgefs run` sets them.
     public var environment: [String: String] {
         ProcessInfo.processInfo.environment.merging([
             "HOME": path, "CFFIXED_USER_HOME": path, "PURGEFS_MOUNT": path, "TMPDIR": tmp.path,

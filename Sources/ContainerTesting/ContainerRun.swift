@@ -4,8 +4,9 @@ import Synchronization
 /// The `purgefs run` process that serves a container. It ends when the pipe to it is closed, and so also when the process of
 /// the tests is killed.
 final class ContainerRun: Sendable {
-    /// Writes the path of the container, and exits when it reads a line. End of input without a line means that the process of
-    /// the tests ended without calling `end`. The script then also kills the processes that the tests started in the container.
+    /// Writes the path of the container, and exits when it reads a line. End of input without a line means that nobody called
+    /// `end`, because the last reference is gone or the process of the tests has ended. The script then also kills the
+    /// processes that the tests started in the container.
     private static let script = #"""
         printf '%s\0' "$PURGEFS_MOUNT"
         read -r end && exit

@@ -3,8 +3,8 @@ import Testing
 
 /// Performs the body of a test that has a container.
 enum ContainerScope {
-    /// Performs `body` with `Container.current` set. If it fails, keeps the evidence: as attachments of a test of Swift
-    /// Testing, or elsewhere in files.
+    /// Performs `body` with `Container.current` set. Keeps the evidence of a failure as attachments in a test of Swift Testing,
+    /// and in files elsewhere.
     static func perform<R>(
         _ container: Container, isolation: isolated (any Actor)? = #isolation,
         _ body: (Container) async throws -> R

@@ -4,8 +4,9 @@ import Testing
 /// `.container(...)`.
 ///
 /// On a suite, the trait gives a container to each test in the suite and in nested suites. A setting in a test's own trait wins
-/// over the suite's setting. The first failure of a test gets a comment with the numbers and the last events of the container.
-/// The test gets all events and the page of `purgefs report` as attachments.
+/// over the suite's setting. The first failure of a test gets a comment with the numbers and the last events of the container;
+/// an error that ends the test gets a warning with them. A failed or cancelled test gets all events and the page of `purgefs
+/// report` as attachments.
 public struct ContainerTrait: TestTrait, SuiteTrait, TestScoping {
     let settings: Container.Settings
 

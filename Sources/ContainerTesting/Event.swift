@@ -3,7 +3,7 @@ import Foundation
 extension Container {
     /// An event in a container. Fields that do not apply are nil: docs/CONTROL.md, events.
     public struct Event: Hashable, Codable, Sendable {
-        /// The number of the event, one more than that of the previous event. The app's own name changes have numbers too but
+        /// The number of the event, one more than the previous event's number. The app's own name changes have numbers too but
         /// are not among `events()`, so there may be gaps.
         public var seq: Int
         /// The time by the device's clock.
@@ -32,7 +32,7 @@ extension Container {
         public var pressure: Pressure?
         /// The time by the host's clock.
         public var realTime: Date?
-        /// At most eight files that the purge skipped although their turn had come. Only the first event of each step of a
+        /// At most eight files that the purge skipped although their turn had come. At most the first event of each step of a
         /// purge has them.
         public var passedOver: [PassedOver]?
     }

@@ -91,7 +91,7 @@ final class EventLog: Sendable {
         let record = try Lines.decode(Container.Event.self, from: line)
         guard record.type == .dropped else { return [line] }
         let last = try known.withLock { $0.lines.last }.map { try Lines.decode(Numbered.self, from: $0).seq } ?? 0
-        // The journal of an older store also has events from before the mount.
+        // The journal of a store that was mounted before has older events.
         let found = try journal().filter { line in
             let event = try Lines.decode(Numbered.self, from: line)
             return event.seq > last && event.seq <= record.seq && event.type != .dropped

@@ -92,7 +92,7 @@ extension Container {
     }
 
     /// The thresholds of free space: `.off`, or limits in ascending order, such as
-    /// `"verylow=5%,low=10%,nearlow=64M,desired=11%"`. See docs/CONTROL.md, storage.thresholds.
+    /// `"verylow=64M,low=10%,nearlow=10.5%,desired=20%"`. See docs/CONTROL.md, storage.thresholds.
     public struct Thresholds: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
         /// The thresholds as purgefs reads them.
         public let description: String

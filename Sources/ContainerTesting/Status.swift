@@ -11,7 +11,7 @@ extension Container {
         public var available: Int
         /// The bytes that can be written to a persistent place, including everything that would be purged for it.
         public var important: Int
-        /// The bytes that can be written to `tmp` or `Library/Caches`.
+        /// The bytes that can be written to `tmp`, to `Library/Caches` or to marked files.
         public var opportunistic: Int
         /// The bytes that purging would free.
         public var reclaimable: Int

@@ -21,11 +21,12 @@ extension Container {
         public static let refused = EventType(rawValue: "refused")
         /// The pressure level has changed.
         public static let pressure = EventType(rawValue: "pressure")
-        /// Total, others, the thresholds, the profile, the purge latency or the limits of the journal were set.
+        /// Total, others, its purgeable part or share, the thresholds, the profile, the purge latency or the limits of the
+        /// journal were set.
         public static let capacity = EventType(rawValue: "capacity")
         /// A flag was set or removed.
         public static let mark = EventType(rawValue: "mark")
-        /// A rename replaced a file by one that is no longer excluded from backups, or has another purgeable mark.
+        /// A rename replaced a file by one that lacks its exclusion from backups, or has another purgeable mark or none.
         public static let flagLost = EventType(rawValue: "flagLost")
         /// A call was refused because of the file's protection class and the state of the device.
         public static let protectionDenied = EventType(rawValue: "protectionDenied")
@@ -81,7 +82,7 @@ extension Container {
     public enum Pressure: String, Hashable, Codable, Sendable { case normal, nearLow, low, veryLow }
 
     public enum DeviceState: String, Hashable, Codable, Sendable {
-        /// `locking` lasts ten simulated seconds, in which protected files stay readable.
+        /// `locking` lasts ten simulated seconds, in which protected files stay accessible.
         case unlocked, locking, locked, beforeFirstUnlock
     }
 

@@ -8,8 +8,8 @@ import Testing
 /// Omitted settings are the defaults of `purgefs run`: 64 GiB, no other apps. `options` are further options of `purgefs run`.
 ///
 /// If a test of Swift Testing fails in `body`, its first failure gets the numbers and the last events of the container as a
-/// comment. The test gets all events and the page of `purgefs report` as attachments. Elsewhere, if `body` throws, both are
-/// written to the directory named by the variable PURGEFS_REPORTS.
+/// comment, or as a warning if `body` throws. The test gets all events and the page of `purgefs report` as attachments.
+/// Elsewhere, if `body` throws, both are written to the directory named by the variable PURGEFS_REPORTS.
 ///
 /// Throws the error of `body`. Otherwise throws `ContainerError` if the container cannot be created or does not end cleanly,
 /// and `CancellationError` if the task is cancelled while it waits for its turn.

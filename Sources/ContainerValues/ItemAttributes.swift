@@ -3,7 +3,7 @@ internal import CContainerCalls
 import Foundation
 import Glibc
 
-/// The extended attributes of a file or folder through which a mount of purgefs offers features for which Linux has no call. A
+/// The extended attributes of a file or folder. Through them, a mount of purgefs offers features for which Linux has no call. A
 /// symbolic link is not followed, as in a URL's resource values.
 struct ItemAttributes {
     private let path: String

@@ -109,7 +109,7 @@ public enum ProtectedItems {
         for folder in new { try wanted.map { try setClass($0, ofItemAtPath: folder) } }
     }
 
-    /// Returns those of a folder and its ancestors that do not exist yet, the innermost first.
+    /// Returns the folder and its ancestors as far as they do not exist yet, the innermost first.
     private static func missing(_ path: String) -> [String] {
         var folders: [String] = []
         var folder = URL(fileURLWithPath: path)

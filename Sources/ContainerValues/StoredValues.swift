@@ -22,7 +22,7 @@ public enum StoredValues {
     ]
     /// The keys among `keys` that Foundation answers outside a mount of purgefs.
     static let ofPlatform: Set<URLResourceKey> = [total, available, isExcludedFromBackup]
-    /// The keys that can be set, with their attributes.
+    /// The keys of flags, with their attributes.
     private static let flags = [isExcludedFromBackup: "isExcludedFromBackup", isPurgeable: "isPurgeable"]
 
     private static let prefix = "purgefs."
