@@ -38,7 +38,8 @@ struct BackupCreateCommand {
         }
     }
 
-    /// Writes the backup to standard output. A signal ends the process at once, because there is nothing to remove.
+    /// Writes the backup to standard output. A signal ends the process at once, because there is no output to remove. An entry
+    /// that was made readable then stays readable.
     private func stream(_ target: BackupTarget) throws(CommandFailure) -> BackupSummary {
         guard isatty(STDOUT_FILENO) != 1 else {
             throw .usage("--output -: an archive is not written to a terminal; redirect it, or name a directory")

@@ -91,7 +91,6 @@ struct BackupCreation {
         each: (ManifestEntry) throws(StoreError) -> Void
     ) throws(StoreError) {
         let reader = EntryReader(source, progress)
-        // A closure cannot change a parameter.
         var left = omissions
         try ContainerWalk(source: source).run { (entry) throws(StoreError) in
             try progress.noteEntry()

@@ -8,8 +8,8 @@ struct BackupSource: Sendable {
     let root: FileDescriptor
     /// The path of `root`, for messages.
     let path: String
-    /// The device of a store, with which attributes and times are translated as a mount would do it. nil for a mount or an
-    /// ordinary directory.
+    /// The device of a store, needed to translate attributes and times as a mount does; nil for a mount or an ordinary
+    /// directory.
     let device: Device?
     var isInStore: Bool { device != nil }
     private let mayOpenUp: Bool
@@ -97,9 +97,9 @@ struct BackupSource: Sendable {
     }
 }
 
-// Users may have removed their own permission to read an entry. While the entry is read, the owner's permission is restored:
-// for files in mounts and stores, but for folders only in stores, because an app would see the changed mode of a folder in a
-// mount.
+// Users may have removed their own permission to read an entry. While the entry is opened or read, the owner's permission is
+// restored: for files in mounts and stores, but for folders only in stores, because an app would see the changed mode of a
+// folder in a mount.
 extension BackupSource {
     /// Runs `body`, which reads an entry by its name. If that fails with EACCES and the entry may be opened up, makes the entry
     /// readable, runs `body` again, and restores the mode.

@@ -89,6 +89,6 @@ package final class ProgressLine {
     private func write(_ text: String) {
         do throws(Errno) {
             _ = try System.write(STDERR_FILENO, Array(text.utf8))
-        } catch {}  // there is no other way to show it
+        } catch {}  // best effort
     }
 }

@@ -48,8 +48,8 @@ struct ContainerAudit {
         } catch { return nil }
     }
 
-    /// Returns the creation date in a mount, which shows that date only as an extended attribute; nil if it cannot be
-    /// understood.
+    /// Returns the creation date in a mount; nil if it cannot be parsed. Reads the extended attribute, because the birth time
+    /// in statx(2) may be stale after an advance of the clock (docs/CLOCK.md).
     private static func creationDate(_ folder: Int32, _ name: RawText) throws(Errno) -> Instant? {
         let text = try System.attribute(at: folder, name, creationDateKey, limit: 64)
         let form = Date.ISO8601FormatStyle(includingFractionalSeconds: true)

@@ -105,7 +105,7 @@ extension EntryReader {
         return record
     }
 
-    /// Opens a regular file and reads its metadata; throws ESTALE if it is no regular file any more.
+    /// Opens a regular file and reads its metadata; throws ESTALE if it is no longer a regular file.
     private func open(_ entry: WalkedEntry) throws(Errno) -> OpenFile {
         guard let name = entry.name else { throw .noEntry }
         var translated = EntryRecord(path: entry.path, kind: .file)
@@ -185,7 +185,7 @@ extension FileStatus {
         st_size == other.st_size && st_mtim.tv_sec == other.st_mtim.tv_sec && st_mtim.tv_nsec == other.st_mtim.tv_nsec
     }
 
-    /// Whether the change time is equal too, which every change of the file's data or metadata updates.
+    /// Whether size, modification time and change time are equal. Every change of data or metadata updates the change time.
     func isUnchanged(since other: FileStatus) -> Bool {
         hasSameData(as: other) && st_ctim.tv_sec == other.st_ctim.tv_sec && st_ctim.tv_nsec == other.st_ctim.tv_nsec
     }

@@ -9,14 +9,14 @@ struct EntryRestorer {
     private let archive: ArchiveReader
     private let progress: BackupProgress
     private var finder: FolderFinder
-    /// Folders get their modes and times when their contents are complete.
+    /// Folders get their default ACLs, modes and times when their contents are complete.
     private var folders: [RestoredFolder] = []
     private(set) var entries: Int64 = 0
     private(set) var bytes: Int64 = 0
     private let keepsPrivileges: Bool
     private(set) var dropped: [DroppedPrivileges] = []
 
-    /// Prepares restoring. `owner` owns the new store.
+    /// `owner` is the owner of the new store.
     init(_ input: BackupInput, into container: FileDescriptor, for owner: uid_t, _ progress: BackupProgress) {
         // Files restored by an ordinary user belong to that user, so their privileges give no other user's rights.
         keepsPrivileges = geteuid() != 0 || owner == 0
@@ -183,7 +183,7 @@ extension EntryRestorer {
         bytes = (ByteCount(bytes) + ByteCount(size)).bytes
         var record = record
         if !keepsPrivileges, let found = DroppedPrivileges(from: &record) { dropped.append(found) }
-        // Set first, because the other attributes may take all the room for attributes.
+        // The record of holes comes first, because the other attributes may take all the room for attributes.
         if hasHoles { try Self.making(record) { () throws(Errno) in try Self.markHoles(of: file) } }
         try setOwnerAndAttributes(record, of: file)
         try Self.making(record) { () throws(Errno) in
@@ -225,7 +225,7 @@ extension EntryRestorer {
     private static func markHoles(of file: FileDescriptor) throws(Errno) {
         do throws(Errno) {
             try System.setAttribute(at: file.raw, nil, ExtentRecord.key, ExtentRecord.ofHoles)
-        } catch .notSupported {}  // then this cannot be a store, and `Store.make` reports that
+        } catch .notSupported {}  // `Store.make` reports that a store needs attributes
     }
 
     private func write(

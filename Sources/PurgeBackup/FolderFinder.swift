@@ -30,8 +30,8 @@ struct FolderFinder {
             && path.starts(with: folder)
     }
 
-    /// Returns the folder above the kept one by as many levels as `inner` has names; nil if this process may not search the
-    /// kept folder.
+    /// Returns the folder above the kept one by as many levels as `inner` has names; nil if this process may not search or read
+    /// a folder on the way.
     private func ascended(_ inner: ArraySlice<UInt8>) throws(Errno) -> FileDescriptor? {
         var found = folder
         do throws(Errno) {

@@ -4,8 +4,8 @@ import PurgeSystem
 
 /// The owner of a copy. As with `cp -a`, only root can give files away.
 enum Ownership {
-    /// The error for an owner not mapped into the user namespace of this process. The kernel answers chown(2) with EINVAL, which
-    /// has other meanings too; when it creates a file for such an owner, it answers EOVERFLOW.
+    /// The error for an owner not mapped into the user namespace of this process. For such an owner, the kernel refuses
+    /// chown(2) with EINVAL, which has other meanings too, and the creation of a file with EOVERFLOW.
     static let unmapped = Errno(EOVERFLOW)
     private static let reason = "its owner or group is not mapped into this user namespace"
     private static let advice =

@@ -41,7 +41,6 @@ struct RestoreComparison {
         of source: BackupSource, with restored: FileDescriptor, _ progress: BackupProgress
     ) throws(StoreError) {
         var finder = FolderFinder(restored)
-        // A closure cannot change self.
         var found = RestoreComparison()
         try ContainerWalk(source: source).run { (entry) throws(StoreError) in
             try progress.noteEntry()
@@ -87,7 +86,7 @@ struct RestoreComparison {
         return missing.count - 1
     }
 
-    /// Counts an entry. A hard-linked file counts once.
+    /// Counts an entry. The size of a hard-linked file counts once.
     private mutating func count(_ entry: WalkedEntry, at index: Int) {
         missing[index].entries += 1
         guard entry.kind == S_IFREG else { return }

@@ -8,10 +8,10 @@ import PurgeSystem
 /// A process that makes or removes the workshop holds its lock (flock), and has checked after locking that the name still leads
 /// to it. So no process removes what another is making, and of several that make the same directory at once only one succeeds.
 ///
-/// The final place may belong to another user, and its owner can exchange the workshop for another directory at any time. So the
-/// workshop is used only if it is this user's alone, and everything in it is reached by its descriptor. Since nobody else can
-/// change names in there, no entry can be exchanged before it is removed or given away. The owner of the place can reach the
-/// directory only when it leaves the workshop.
+/// The final place may belong to another user, and its owner can exchange the workshop for another directory at any time. So
+/// the workshop is used only if it is this user's alone, and everything in it is reached by its descriptor. Since nobody else
+/// can change names in there, no entry can be exchanged before it is removed or given away. The owner of the place can reach
+/// the directory only when it leaves the workshop.
 final class UnfinishedDirectory {
     /// The final place; an absolute path.
     let path: String
@@ -183,7 +183,7 @@ final class UnfinishedDirectory {
         let inTheWay = "\(given.parentPath)/\(name)"
         do throws(Errno) {
             guard let found = try locked(name, in: parent) else { return }
-            defer { withExtendedLifetime(found) {} }  // it has the lock
+            defer { withExtendedLifetime(found) {} }  // its descriptor holds the lock
             let names = try found.open(".", O_RDONLY | O_DIRECTORY).entryNames()
             guard try NewDirectory.isOwn(found), names.allSatisfy({ $0 == innerName }) else { throw .exists }
             try TreeRemoval.run(innerName, in: found)
@@ -213,14 +213,14 @@ final class UnfinishedDirectory {
         } catch { throw .ofBackup("\(what) cannot be given its name", path: path, error) }
     }
 
-    /// Removes the directory, unless it has got its name.
+    /// Removes the workshop and everything in it. A published directory stays.
     func discard() { Self.discard(workshop, workName, in: parent) }
 
     private static func discard(_ workshop: FileDescriptor, _ name: String, in parent: FileDescriptor) {
         do throws(Errno) {
             try TreeRemoval.run(innerName, in: workshop)
-            // By this name only an empty directory can be removed, which the owner of the place could do too.
+            // Even if the name is exchanged now, only an empty directory is removed, as the owner of the place could do.
             if try leads(name, in: parent, to: workshop) { try System.removeDirectory(at: parent.raw, name) }
-        } catch {}  // the next process removes it
+        } catch {}  // the next process for the same place removes the workshop
     }
 }

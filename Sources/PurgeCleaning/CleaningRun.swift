@@ -133,7 +133,7 @@ extension CleaningRun {
                 }
             }
         } catch {
-            // The store may have been mounted meanwhile, for example by a hook. The remaining paths fail, and the run continues.
+            // A hook, for example, may have mounted the store meanwhile. The remaining paths fail, and the run continues.
             guard next < paths.endIndex, error.status == ExitStatus.failed else { throw error }
             report.warn(error.message)
             for index in next..<paths.endIndex {

@@ -34,7 +34,8 @@ struct CopySource {
         now = Instant(nanoseconds: System.now())
     }
 
-    /// Returns the blocks of a file that are charged although they may be holes; nil for a file without holes.
+    /// Returns the blocks of a file that are charged although they may be holes; nil for a file without such a record, and in
+    /// an ordinary directory.
     func record(of file: FileDescriptor, at path: [UInt8]) throws(StoreError) -> ExtentRecord? {
         guard let store = prepared?.store else { return nil }
         do throws(ExtentDamage) { return try store.extentRecord(of: file.raw, nil) } catch {
@@ -77,8 +78,8 @@ struct CopySource {
         return try FileLife(of: file, status, on: prepared.device).lastUse(record, now: now)
     }
 
-    /// Sets the times. Times in the future age with the device's clock only if they are also recorded beside the file, which a
-    /// store has already done.
+    /// Sets the times. Times in the future age with the device's clock only if an attribute also records them. In a copy from a
+    /// store, this attribute has been copied with the others.
     func setTimes(
         of status: FileStatus, on directory: Int32, _ name: CName?
     ) throws(Errno) {

@@ -16,8 +16,8 @@ package struct StoreCopy {
     }
 
     /// Creates the store at `path`, which must not exist, or must be an empty directory. Nothing appears there until the copy
-    /// is complete. The store gets the mark of `start`. That run can remove the store as long as no other process has used it.
-    /// With `expected`, a copy at any other place is refused.
+    /// is complete. The store gets the mark of `start`, so that start can remove the store until another process opens it to
+    /// change it. With `expected`, a copy at any other place is refused.
     package func make(
         at path: String, expected: ExpectedStore? = nil, start: String
     ) throws(StoreError) -> NewStore {

@@ -116,7 +116,7 @@ extension TreeCopy {
             return try System.copyRange(
                 from: original.raw, offset: offset, to: made.raw, offset: offset, length: length)
         } catch Errno(EXDEV), .notSupported, Errno(ENOSYS), .invalid {
-            // The file systems are of different kinds.
+            // Not supported, for example between two kinds of file systems.
         }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: min(length, 1 << 20), alignment: 4096)
         defer { buffer.deallocate() }

@@ -4,8 +4,8 @@ import PurgeStore
 import PurgeSystem
 
 /// Copies a tree into the container of a new store: kinds, owners, modes, times, attributes, hard links and holes. On file
-/// systems such as Btrfs and XFS, copy_file_range(2) lets the copies share the blocks of the originals. Access times of the
-/// originals do not change.
+/// systems such as Btrfs and XFS, copy_file_range(2) lets the copies share the blocks of the originals. Access times of
+/// original files and folders do not change if this process may use O_NOATIME.
 struct TreeCopy {
     let source: CopySource
     let store: Store
@@ -13,7 +13,7 @@ struct TreeCopy {
     var finder: FolderFinder
     /// The new store itself, which a bind mount may show inside the tree.
     private let own: FileIdentity?
-    /// Whether set-user-ID, set-group-ID and security.capability are kept. Root does not copy the privileges of other users
+    /// Whether files keep set-user-ID, set-group-ID and security.capability. Root does not copy the privileges of other users
     /// into a store that belongs to somebody else (docs/BACKUP.md).
     let keepsPrivileges: Bool
     /// Hard-linked files, with the path to which the first name was copied.
@@ -21,7 +21,7 @@ struct TreeCopy {
     /// The times of last use of the copied files, for the journal of the new store.
     var uses: [Journal.LastUse] = []
 
-    /// A copied folder. It gets its attributes, mode and times when its contents are complete.
+    /// A copied folder. It gets its owner, attributes, mode and times when its contents are complete.
     private struct Folder {
         let path: [UInt8]
         let status: FileStatus

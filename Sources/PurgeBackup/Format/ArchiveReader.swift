@@ -8,7 +8,7 @@ final class ArchiveReader {
     private let archive: OpaquePointer
     private var entry: OpaquePointer?
     private let input: ArchiveInput
-    /// The offset at which the last entry ends.
+    /// The offset at which the last entry ends; set when `next` returns nil.
     private var end: Int64 = 0
     /// The path for messages.
     let path: String
@@ -130,8 +130,8 @@ final class ArchiveReader {
     }
 
     private func check(_ result: Int32) throws(StoreError) {
-        // libarchive warns about names that are not text in the C locale, but returns their bytes. Everything else is compared
-        // anyway.
+        // libarchive warns about names that are not text in the C locale, but returns their bytes. Other warnings do no harm,
+        // because every entry is compared with the manifest.
         guard result != ARCHIVE_OK, result != ARCHIVE_WARN else { return }
         if let failure = input.failure { throw failure }
         // ARCHIVE_ERRNO_FILE_FORMAT, which libarchive does not publish.

@@ -26,7 +26,7 @@ final class ArchiveWriter: EntrySink {
     private let entry: OpaquePointer
     private let output: ArchiveOutput
     private let names = UTF8Names()
-    /// Zeros to write for a hole, which libarchive skips.
+    /// Zeros to pass for a hole. libarchive skips them if it records the holes of the entry.
     private let zeros = [UInt8](repeating: 0, count: 1 << 20)
 
     var written: Checksum { output.written }

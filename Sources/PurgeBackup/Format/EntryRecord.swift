@@ -34,7 +34,7 @@ struct EntryRecord {
         return String(validating: path, as: UTF8.self) != nil && UTF8Names.isAvailable
     }
 
-    /// The checksum of everything except data and times, so that damage is found where the archive has no checksum.
+    /// The checksum of kind, mode, owner, group, link and attributes. It finds damage where the archive has no checksum.
     var metadata: Checksum {
         var checksum = Checksum()
         func field(_ bytes: [UInt8]) { checksum.add(Array("\(bytes.count) ".utf8) + bytes) }

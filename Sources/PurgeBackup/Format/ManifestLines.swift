@@ -62,7 +62,7 @@ struct ManifestOmission: Codable, Hashable {
     var path: String?
     var pathBase64: String?
     var reason: BackupExclusion
-    /// The total size of its files.
+    /// The total size of the omitted files.
     var bytes: Int64 = 0
     /// The number of entries for which this omission stands.
     var entries: Int64 = 0

@@ -32,7 +32,7 @@ final class ManifestReader {
         return batch.popFirst()
     }
 
-    /// Returns the next omission, after the last entry; nil at the end.
+    /// Returns the next omission; nil at the end. The first call must come after `nextEntry` has returned nil.
     func nextOmission() throws(StoreError) -> ManifestOmission? {
         guard let line = try lines.next(), !line.hasPrefix(Self.totalsBegin) else { return nil }
         let omission = try Self.decode(ManifestOmission.self, Self.item(line), path)

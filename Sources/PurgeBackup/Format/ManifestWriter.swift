@@ -10,7 +10,7 @@ final class ManifestWriter {
     private var buffer: [UInt8] = []
     private var separator = ""
 
-    /// Writes the header. `path` is for messages: the path of the file, or of the directory of a spool.
+    /// Writes the header. `path` is for messages: the path of the backup, or of the directory of a spool.
     init(
         _ header: BackupHeader, to file: FileDescriptor, path: String, isSpooled: Bool = false
     ) throws(StoreError) {
