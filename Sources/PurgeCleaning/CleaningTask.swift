@@ -2,7 +2,7 @@ import PurgeModel
 
 /// A task of a cleaner's list (docs/CLEANER.md).
 enum CleaningTask: Hashable, Sendable {
-    /// Removes the entry at `path` or, with `entries`, only the entries in that folder that match one of these patterns. The
+    /// Removes the entry at `path` or, with `entries`, only the entries below that folder that match one of these patterns. The
     /// strings are as written in the list: `CleaningPath` and `EntryPattern` validate them.
     case remove(path: String, entries: [String]?)
     /// Calls class methods, one after the other.

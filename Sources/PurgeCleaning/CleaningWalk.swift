@@ -155,7 +155,7 @@ extension [CleaningWalk.Level] {
     fileprivate func path(to entry: CleanableEntry) -> [RawText] { compactMap { $0.entry?.name } + [entry.name] }
 }
 
-/// Charged bytes of files; a hard-linked file counts once.
+/// Charged bytes and numbers of files. The bytes of a hard-linked file count once.
 struct CountedBytes {
     private(set) var bytes = ByteCount.zero
     private(set) var files = 0
@@ -168,7 +168,7 @@ struct CountedBytes {
         (files, bytes) = (files + 1, bytes + entry.bytes)
     }
 
-    /// Adds a file to be removed. The bytes of a hard-linked file are freed with its last name.
+    /// Adds a file or link to be removed. Each name counts as a file, but the bytes are freed only with the last name.
     mutating func addLoss(_ entry: CleanableEntry) {
         guard entry.kind != .folder else { return }
         files += 1

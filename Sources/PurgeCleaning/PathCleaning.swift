@@ -76,7 +76,7 @@ struct PathCleaning {
         } catch { throw Failure(error, at: path) }
     }
 
-    /// Returns true if a name is a symbolic link. Without openat2(2), opening a link to a folder fails with ENOTDIR.
+    /// Returns true if a name is a symbolic link. Without openat2(2), opening a link fails with ENOTDIR, like opening a file.
     private func isLink(_ name: RawText, in folder: any CleanableFolder) -> Bool {
         do throws(Errno) { return try folder.entry(name).kind == .link } catch { return false }
     }

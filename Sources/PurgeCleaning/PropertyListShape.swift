@@ -1,8 +1,8 @@
 /// Checks the shape of a property list before it is decoded. Foundation's decoder recurses for each level, and the process dies
-/// when the stack overflows. So the depth of XML lists is limited, and the decoder's other text formats are refused. Remove this
-/// when the decoder limits its depth.
+/// when the stack overflows. So the depth of XML lists is limited, and the decoder's other text formats are refused. Remove
+/// this when the decoder limits its depth.
 enum PropertyListShape {
-    /// The maximum depth; a cleaner's list has five levels.
+    /// The maximum depth of elements; a cleaner's list needs six, from `plist` down to the string of an entry.
     private static let limit = 32
     private static let beginnings = ["<?xml", "<!DOCTYPE", "<!--", "<plist"].map { Array($0.utf8) }
 
@@ -10,7 +10,7 @@ enum PropertyListShape {
     private static let smallestBinary = 8 + 1 + 1 + 32
 
     /// Throws if a list is too deep, or is neither XML nor binary. A binary list needs no check, because its decoder calls
-    /// `PropertyListValue` at each level.
+    /// `PropertyListValue` at each level, which limits the depth.
     static func check(_ bytes: [UInt8]) throws(CleaningList.Fault) {
         // The decoder treats a shorter file with this beginning as text.
         if bytes.starts(with: "bplist00".utf8), bytes.count >= smallestBinary { return }

@@ -77,7 +77,7 @@ indirect enum PropertyListValue: Decodable {
     /// The remaining number of values that a list may have.
     private final class Budget: Sendable {
         static let key = CodingUserInfoKey(rawValue: "budget")
-        /// The depth of a dictionary of arrays of tasks with their members.
+        /// The maximum length of a coding path. The longest in a cleaner's list has four parts: KEY, INDEX, `Entries`, INDEX.
         static let depth = 6
         private let left = Atomic<Int>(100_000)
 

@@ -104,7 +104,7 @@ package struct Arguments: Sendable {
     }
 
     private func checkOperands(_ verb: Verb) throws(CommandFailure) {
-        // For an unknown action, the verb itself first reports that there is no such action.
+        // The verb itself reports an unknown action, which says more than a wrong number of operands.
         if let word = operands.first, !verb.words.isEmpty, !verb.words.contains(word) { return }
         if operands.count < verb.operands.lowerBound {
             let missing = verb.requiredOperands.prefix(verb.operands.lowerBound).dropFirst(operands.count)

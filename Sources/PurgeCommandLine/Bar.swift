@@ -21,7 +21,7 @@ package struct Bar {
         return false
     }
 
-    /// Returns a bar with `part` of `whole`, followed by `second`. A part above zero gets at least one character, if there is room.
+    /// Returns a bar of `part` and then `second`, out of `whole`. A part above zero gets a character or more, if there is room.
     package func text(_ part: Int64, then second: Int64 = 0, of whole: Int64, width: Int = 40) -> String {
         let first = cells(part, of: whole, width: width)
         let next = min(cells(second, of: whole, width: width), width - first)

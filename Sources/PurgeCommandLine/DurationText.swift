@@ -8,7 +8,8 @@ package enum DurationText {
         return text.first == "-" ? "'\(text)' is less than 0" : objection(to: text, unit: "s")
     }
 
-    /// Returns why the clock cannot be advanced by this duration, or nil if it can. `unit` is the likely unit of a bare number.
+    /// Returns why the text is not a duration of at least a second, in words that suit an advance of the clock, or nil if it is
+    /// one. `unit` is the likely unit of a bare number.
     package static func objection(to text: String, unit usual: Character = "d") -> String? {
         if let span = TimeSpan(text: text) {
             return span.seconds > 0 ? nil : "'\(text)': the clock is advanced by at least a second"

@@ -1,11 +1,11 @@
-/// The table of exit statuses, from which help is generated. A test compares docs/CLI.md, Exit statuses, with it.
+/// The table of exit statuses, from which help is generated. Tests compare `plain` and the statuses of `run` with docs/CLI.md.
 package enum ExitStatus {
     package static let done: Int32 = 0
     package static let failed: Int32 = 1
     package static let usage: Int32 = 64
     /// `run`: COMMAND ended with 0, and events named by `--fail-on` occurred.
     package static let demandFailed: Int32 = 123
-    /// `run`: purgefs itself failed. The next two: COMMAND cannot be executed, and COMMAND was not found.
+    /// `run`: purgefs itself failed.
     package static let runFailed: Int32 = 125
     package static let notExecutable: Int32 = 126
     package static let notFound: Int32 = 127

@@ -9,7 +9,7 @@ package struct OptionSpec: Hashable, Sendable {
         case duration
         case file
         case directory
-        /// Two words: a time after the beginning, and a change that happens then.
+        /// Two words: a duration since the start of COMMAND, and the change to make then.
         case moment([Setting])
         case text(String)
         case number(String)

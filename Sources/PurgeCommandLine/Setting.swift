@@ -1,4 +1,4 @@
-/// The NAME of a NAME=VALUE, and the keywords that VALUE may be; empty if VALUE is not a keyword.
+/// The NAME of a NAME=VALUE, and the keywords that VALUE may be, if any.
 package struct Setting: Hashable, Sendable {
     package let name: String
     package var words: [String] = []

@@ -16,7 +16,6 @@ package enum Suggestion {
         let candidates = candidates.filter { candidate in
             letters(candidate).isNegated == isNegated && opposite.map { !candidate.contains($0) } ?? true
         }
-        // Among equal candidates, one with the same first letter is nearer.
         let distances = candidates.map { candidate in
             let other = letters(candidate).word
             return (candidate, 2 * distance(wanted, other) + (other.first == wanted.first ? 0 : 1))
@@ -48,8 +47,8 @@ package enum Suggestion {
 
     private static let negations = ["not-", "not", "non-", "non", "no-", "un"]
 
-    /// Returns the letters of a word, and whether an option is negated. An option with the opposite meaning is never near, even
-    /// if few letters differ.
+    /// Returns the letters of a word without dashes and negation, and whether it is a negated option. An option with the
+    /// opposite meaning is never near, even if few letters differ.
     private static func letters(_ word: String) -> (isNegated: Bool, word: [Character]) {
         let plain = word.drop { $0 == "-" }.lowercased()
         let negation = word.first == "-" ? negations.first(where: plain.hasPrefix) : nil

@@ -14,7 +14,7 @@ package struct Verb: Sendable {
     package let options: [OptionSpec]
     /// How many operands the verb takes.
     package let operands: ClosedRange<Int>
-    /// The words for the first operand, if that names one of several actions.
+    /// The words for the first operand, if that names an action.
     package var words: [String] = []
     /// The names that an operand NAME=VALUE may begin with.
     package var settings: [Setting] = []

@@ -5,8 +5,8 @@ package enum VisibleText {
         return text.unicodeScalars.map { isControl($0) ? "\\u{\(String($0.value, radix: 16))}" : String($0) }.joined()
     }
 
-    /// Whether a character is a control: the C0 and C1 sets, DEL, the separators of lines and paragraphs, the controls of the
-    /// writing direction, which reorder the text beside them, and the invisible byte order mark and tags.
+    /// Whether a character is a C0 or C1 control, DEL, or a separator of lines or paragraphs. True also for the controls of the
+    /// writing direction, which reorder the text beside them, and for the invisible byte order mark and tags.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case ..<0x20, 0x7F...0x9F, 0x2028, 0x2029: true
