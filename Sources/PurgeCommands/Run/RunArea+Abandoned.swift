@@ -31,10 +31,10 @@ extension RunArea {
             let store = try opened.open("store", O_RDONLY | O_DIRECTORY)
             try System.lockExclusively(store.raw)  // fails while the daemon has it
         } catch .noEntry {
-            // That run used a store that the user had named.
+            // The earlier run used a store that its user had named.
         }
         for mount in MountEntry.containers() where mount.mountpoint.isPath(below: root) {
-            // A stopped daemon would never answer.
+            // The daemon is looked for first, because a stopped one would never answer.
             guard ProcessTable.daemons(of: mount.source).isEmpty, Places.isDead(mount.mountpoint) else { return }
             _ = Unmounting(mountpoint: mount.mountpoint).attempt(detaching: true)
         }
@@ -68,7 +68,7 @@ extension RunArea {
         } catch {}
     }
 
-    /// Whether the directory has that mark, and contains only entries that a run creates.
+    /// Whether the directory has the mark of `markAsOwn`, and contains only entries that a run creates.
     private static func isOwn(_ directory: FileDescriptor) throws(Errno) -> Bool {
         let found = try System.attribute(at: directory.raw, nil, markName, limit: 64)
         guard try found == mark(of: directory) else { return false }

@@ -10,8 +10,8 @@ extension RunArea {
     /// the container's tmp would leave too few of these bytes for the name of a socket.
     private static let longestPlace = 16
 
-    /// Whether the user leaves the place of the mount point to this program. Other users cannot pass through an ordinary user's
-    /// own directory, but they can pass through root's.
+    /// Whether the mount point may be in one of `mountPlaces`: the user has not set TMPDIR, and other users, if admitted, can
+    /// reach the mount. They cannot pass through an ordinary user's own directory, but they can pass through /run.
     static func mayChoosePlace(allowsOther: Bool) -> Bool {
         if getenv("TMPDIR").map({ $0.pointee != 0 }) ?? false { return false }
         return geteuid() == 0 || !allowsOther
@@ -28,7 +28,7 @@ extension RunArea {
         return [path]
     }
 
-    /// Whether no other user can create entries there.
+    /// Whether the path is a directory of this user in which no other user can create entries.
     private static func isOwn(_ path: String) -> Bool {
         do throws(Errno) {
             let status = try System.status(ofPath: path)
@@ -55,7 +55,7 @@ extension RunArea {
         guard try isOld(opened) else { return }
         try System.lockExclusively(opened.raw)  // fails while the run lasts
         for mount in MountEntry.containers() where mount.mountpoint.isPath(below: path) {
-            // A stopped daemon would never answer.
+            // The daemon is looked for first, because a stopped one would never answer.
             guard ProcessTable.daemons(of: mount.source).isEmpty, Places.isDead(mount.mountpoint) else { return }
             _ = Unmounting(mountpoint: mount.mountpoint).attempt(detaching: true)
         }

@@ -4,9 +4,9 @@ import PurgeContainers
 import PurgeStore
 import PurgeSystem
 
-/// The temporary directories of one `purgefs run`: one for the store, if the user named none, and one for the mount point. They
-/// are one directory unless the mount point has a better place. `run` removes them. If `run` was killed, its daemon removes
-/// them; if both were killed, the next `run` does.
+/// The temporary directories of one `purgefs run`: one that has the store, unless the user named one, and one for the mount
+/// point. They are one directory unless the mount point has a better place. `run` removes them. If `run` was killed, its daemon
+/// removes them; if both were killed, the next `run` does.
 struct RunArea {
     static let prefix = "purgefs-run."
     static let containers = ["Containers", "Data", "Application"]
@@ -38,8 +38,8 @@ struct RunArea {
         return System.isRoot ? fit.filter(keepsNames) + fit.filter { !keepsNames($0) } : fit
     }
 
-    /// Whether only root can exchange what root creates in the directory, or the directories above it. The daemon and COMMAND
-    /// reach the run's directories only by path.
+    /// Whether only root can exchange entries that root creates in the directory, and the directories above it. This matters
+    /// because the daemon and COMMAND reach the run's directories only by path.
     private static func keepsNames(_ path: String) -> Bool {
         do throws(Errno) {
             return try FileDescriptor.open(path, System.openPath | O_DIRECTORY).keepsNames
@@ -142,7 +142,7 @@ struct RunArea {
                     for path in [mountRoot, root] { try Self.removeDirectory(Array(path.utf8CString), in: nil) }
                     return
                 } catch .notEmpty {
-                    // Nothing is mounted there.
+                    // The error is not EBUSY, so nothing is mounted there.
                     if let area { try TreeRemoval.run("store", in: area) }
                     if attempt == Self.attempts { throw .notEmpty }
                 }

@@ -1,8 +1,8 @@
 import PurgeSystem
 import Synchronization
 
-/// Removes leftovers of earlier runs from a directory for temporary files and from the places of mount points. It does so during
-/// the run, because the directory may have thousands of other files, and the leftovers may be large.
+/// Removes leftovers of earlier runs from a directory for temporary files and from the places of mount points. It does so
+/// during the run, because the directory may have thousands of other files, and the leftovers may be large.
 final class RunCleaning: Sendable {
     private let directory: String
     private let mounts: [String]

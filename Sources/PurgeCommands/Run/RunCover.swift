@@ -1,8 +1,8 @@
 import PurgeCommandLine
 import PurgeSystem
 
-/// The mounts that COMMAND has created over its container, or over a directory of the run above it. They hide the container when
-/// the run ends, and would be left behind. Mounts inside the container hide nothing, and disappear with it.
+/// The mounts that COMMAND has created over its container, or over a directory of the run above it. They hide the container
+/// when the run ends, and would be left behind. Mounts inside the container hide nothing, and disappear with it.
 struct RunCover {
     let area: RunArea
     let mountpoint: String
@@ -11,7 +11,7 @@ struct RunCover {
     /// Returns the mounts over the container, the oldest first, and whether the container is mounted.
     private func look() -> (covers: [MountEntry], isMounted: Bool) {
         let all = MountEntry.all()
-        // If the container has been unmounted, every mount found there belongs to others.
+        // If the container has been unmounted, every mount found there is a cover.
         let container = all.firstIndex { $0.isContainer && $0.mountpoint.isPath(mountpoint) }
         let covers = all.dropFirst(container.map { $0 + 1 } ?? 0).filter { mount in
             let place = mount.mountpoint

@@ -24,7 +24,7 @@ struct RunDemands {
     /// Checks the name of the summary, so that a name that cannot be written is reported before anything begins.
     func check(store: String?) throws(CommandFailure) { try summary?.check(store: store) }
 
-    /// Writes the summary. `status` is COMMAND's, or nil if COMMAND was not reached.
+    /// Writes the summary. `status` is COMMAND's, 125 if the container was lost, or nil if COMMAND was not started.
     func write(_ run: RunSummary, status: Int32?) throws(CommandFailure) {
         try summary?.write(run.json(status: status))
     }

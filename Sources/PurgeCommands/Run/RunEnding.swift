@@ -6,7 +6,7 @@ import PurgeSystem
 struct RunEnding {
     /// How long to wait, in milliseconds, until COMMAND's last processes have closed their files.
     private static let patience = 500
-    /// How long to wait, in milliseconds, for a daemon that uses no processor time, and for a stopped one.
+    /// How long to wait, in milliseconds, for an idle daemon, and for a stopped one.
     private static let daemonPatience = 10_000
     private static let stoppedPatience = 1000
     /// The least processor time, in ticks of 10 ms, that a working daemon uses within `stoppedPatience`.
@@ -43,8 +43,8 @@ struct RunEnding {
         return awaitEndAndUnmount(daemon, record)
     }
 
-    /// Ends the daemon and removes a mount that it leaves behind. Returns the failures. Called if COMMAND was not started, or
-    /// after the daemon was killed.
+    /// Ends the daemon and removes a mount that it leaves behind. Returns the failures. Called if the mount did not become
+    /// ready because of a signal or the end of the daemon.
     func abandon(_ daemon: DaemonProcess) -> [CommandFailure] {
         daemon.requestEnd()
         return awaitEndAndUnmount(daemon, nil)
@@ -62,8 +62,8 @@ struct RunEnding {
         return failures
     }
 
-    /// Waits for the daemon's end. Kills a daemon that was stopped, or that stays idle although it was told to end. A daemon
-    /// that still purges, or whose events are still being recorded, may take a while.
+    /// Waits for the daemon's end. Kills a daemon that was stopped, that stays idle although it was told to end, or that works
+    /// for longer than `longestWork`. A daemon works while it uses processor time or its events are still arriving.
     func awaitEnd(of daemon: DaemonProcess, _ record: RunRecord?) -> [CommandFailure] {
         var left = Self.daemonPatience
         var (used, newest) = (daemon.usedTime, record?.newest)

@@ -138,7 +138,7 @@ final class RunningPlan: Sendable {
         }
     }
 
-    /// Starts the thread, when COMMAND begins.
+    /// Starts the thread for the remaining steps, just before COMMAND is started.
     func start() throws(CommandFailure) {
         let began = System.uptime()
         state.withLock { $0.began = began }

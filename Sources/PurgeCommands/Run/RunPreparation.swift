@@ -24,7 +24,7 @@ struct RunPreparation {
     /// Removes leftovers of earlier runs.
     let cleaning: RunCleaning
 
-    /// Removes everything that was created for a failed mount, including a new store that the user named.
+    /// Removes everything that was created for the run, including a new store that the user named.
     func withdraw() throws(CommandFailure) {
         cleaning.join()
         if let copied { copied.withdraw() } else { before.restore(after: area.root) }
@@ -32,7 +32,7 @@ struct RunPreparation {
     }
 
     /// Removes everything that was created for the run, except a store that the user named. A copy that COMMAND has not seen is
-    /// useless, and would block the next attempt.
+    /// removed too, because it is useless and would block the next attempt.
     func end(hasRun: Bool) throws(CommandFailure) {
         if copied != nil, !hasRun { return try withdraw() }
         cleaning.join()

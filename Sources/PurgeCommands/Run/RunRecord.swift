@@ -19,7 +19,7 @@ final class RunRecord: Sendable {
     private struct State {
         /// The number of the newest event.
         var newest: Int64 = 0
-        /// Whether the newest event is the end of a container's mount.
+        /// Whether the newest event is the unmount.
         var isUnmounted = false
         /// Events that the daemon could not deliver, and that the journal does not have either.
         var missing: Int64 = 0
@@ -73,7 +73,7 @@ final class RunRecord: Sendable {
     }
 
     /// Opens standard output, which COMMAND has too. A file is duplicated, to share its position. Anything else is reopened, so
-    /// that only this process's writes do not wait.
+    /// that O_NONBLOCK does not affect COMMAND's writes.
     private static func standardOutput() throws(Errno) -> FileDescriptor {
         if try !System.status(STDOUT_FILENO).isRegularFile {
             do throws(Errno) {
@@ -129,7 +129,8 @@ final class RunRecord: Sendable {
         do { return try JSONText.decode(type, from: String(decoding: line, as: UTF8.self)) } catch { return nil }
     }
 
-    /// Returns failures about events missing in the file of `--events`, and about losses in the store that the daemon reported.
+    /// Returns failures about events missing in the file of `--events`, and about demands of `--fail-on` that cannot be
+    /// decided. If the store is kept, adds the losses in it that the daemon reported.
     func failures(isStoreKept: Bool) -> [CommandFailure] {
         let state = state.withLock { $0 }
         var failures: [CommandFailure] = []
@@ -204,8 +205,8 @@ final class RunRecord: Sendable {
         return rest.drop { $0 != quote }.starts(with: "\",\"type\":\"\(type)\"".utf8)
     }
 
-    /// Reads from the journal the events that came faster than this thread could receive them: from the last one it has up to the
-    /// record about them. Other gaps are numbers of events that only the journal has.
+    /// Reads from the journal the events that came faster than this thread could receive them: from the last one it has up to
+    /// the record about them. Other gaps in the numbers stand for events that only the journal has.
     private func fill(_ dropped: Event?, _ journal: RunJournal) {
         guard let dropped, let missed = dropped.reason.flatMap({ Int64($0.prefix { $0 != " " }) }) else { return }
         let last = state.withLock { $0.newest }

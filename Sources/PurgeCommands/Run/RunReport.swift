@@ -2,7 +2,8 @@ import PurgeCommandLine
 import PurgeReport
 import PurgeSystem
 
-/// The report of `purgefs run --report` about the store as the run has left it, however the run has ended.
+/// The report of `purgefs run --report` about the store as the run has left it. It is written however COMMAND has ended, even
+/// if COMMAND was not started, but not after a failed mount.
 struct RunReport {
     private let file: ReportFile
 
@@ -13,7 +14,8 @@ struct RunReport {
         try file.check(store: store)
     }
 
-    /// Writes the report, when the daemon has ended and the store still exists. `isKept` says whether it stays after that.
+    /// Writes the report. Must be called when the daemon has ended and the store still exists. `isKept` says whether the store
+    /// stays afterwards.
     func write(store: String, isKept: Bool, program: String, ending: String) throws(CommandFailure) {
         var gathering = ReportGathering(
             .store(store), run: .init(program: program, ending: ending, isStoreKept: isKept))
@@ -27,7 +29,7 @@ struct RunReport {
 }
 
 extension RunReport {
-    /// Returns the end in the words of the report, after the name of the program.
+    /// Describes the end of COMMAND, to follow the program's name in the report.
     static func words(of end: ProcessEnd) -> String {
         switch end {
         case .exited(let status): "ended with \(status)"

@@ -8,12 +8,12 @@ import PurgeSystem
 
 /// One `purgefs run`, from the mount to the removal of everything that it created.
 ///
-/// Every signal that could end this process is blocked meanwhile and fetched, so that the process never ends before
-/// it has cleaned up.
+/// The signals in `blocked` are fetched meanwhile instead of being delivered, so that this process does not end before it has
+/// cleaned up.
 struct RunSession {
     private static let passedOn = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2)
-    /// The signals that end the run before COMMAND has begun. COMMAND also gets signals that `purgefs run` ignores, since it may
-    /// have a use for them.
+    /// The signals that end the run before COMMAND has begun. COMMAND also gets signals that `purgefs run` ignores, since it
+    /// may have a use for them.
     private static let interrupting = passedOn.withoutIgnored
     private static let blocked = passedOn.union(SignalSet(SIGCHLD, SIGPIPE, SIGXFSZ, SIGALRM, SIGVTALRM, SIGPROF))
 
@@ -103,7 +103,7 @@ struct RunSession {
             + (Store.lastWords(in: prepared.store).map { "\n" + VisibleText.of($0) } ?? "")
     }
 
-    /// Ends the plan, after the daemon has ended, so that nothing still waits for it.
+    /// Ends the plan. Must be called after the unmount, so that no step still waits for the daemon.
     private func endPlan() -> [CommandFailure] {
         let (failures, unreached) = plan.end()
         if !unreached.isEmpty {
@@ -140,8 +140,7 @@ struct RunSession {
         try prepared.end(hasRun: plan.hasBegun)
     }
 
-    /// Returns the status of the run after COMMAND's. If that is 0 and a signal arrived during the cleanup, it is the status
-    /// for the signal.
+    /// Returns COMMAND's status or, if that is 0 and a signal arrived during the cleanup, the status for the signal.
     private static func last(_ status: Int32) -> Int32 {
         guard status == ExitStatus.done, let signal = System.endSignal() else { return status }
         return ExitStatus.signal + signal

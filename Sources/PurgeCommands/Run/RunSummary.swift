@@ -1,11 +1,11 @@
 import PurgeModel
 import PurgeStore
 
-/// The effects of one run on its container, as text.
+/// The effects of one run on its container, as text and as JSON.
 struct RunSummary {
     /// How many writes the store had refused before COMMAND; nil if COMMAND was not reached.
     let refusedBefore: Int64?
-    /// nil if the container disappeared first.
+    /// The status after the unmount; nil if the container disappeared earlier.
     let after: StatusReport?
     let events: RunTally
 
@@ -28,7 +28,7 @@ struct RunSummary {
         return after.counters.refusedWrites - refusedBefore
     }
 
-    /// The purged bytes in the order of purging: `1.2 MiB temporary, 12.0 MiB caches`.
+    /// The purged bytes by reason, in the order of first occurrence: `1.2 MiB temporary, 12.0 MiB caches`.
     private var parts: String {
         events.purged.map { "\($0.bytes.inWords) \($0.reason)" }.joined(separator: ", ")
     }
@@ -51,7 +51,7 @@ extension RunSummary {
         var pressure: PressureLevel?
     }
 
-    /// Returns the summary as JSON. `status` is COMMAND's.
+    /// Returns the summary as JSON. `status` is COMMAND's, 125 if the container was lost, or nil if COMMAND was not started.
     func json(status: Int32?) -> String {
         let document = Document(
             status: status,

@@ -9,7 +9,7 @@ struct RunTally: Sendable {
     }
 
     private(set) var purgedFiles = 0
-    /// The purged bytes by reason, in the order of purging.
+    /// The purged bytes by reason, in the order of first occurrence.
     private(set) var purged: [Purged] = []
     private(set) var refusals: Int64 = 0
     private(set) var hostRefusals = 0

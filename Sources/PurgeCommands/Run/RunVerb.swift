@@ -114,8 +114,8 @@ private enum RunVerb {
         }
     }
 
-    /// Refuses files that are named twice. The report and the summary replace their files at the end; the trace empties its file
-    /// when the daemon starts; the events are written at their own position, over lines that the log has appended.
+    /// Refuses files that are named twice. The report and the summary replace their files at the end. The trace empties its
+    /// file when the daemon starts. The events are written at their own position, over lines that the log has appended.
     private static func checkFiles(_ arguments: Arguments) throws(CommandFailure) {
         for (file, what) in [
             (OptionSpec.reportFile, "report"), (.summaryFile, "summary"), (.traceFile, "trace"),

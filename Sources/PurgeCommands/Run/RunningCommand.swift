@@ -82,8 +82,8 @@ struct RunningCommand {
         while let signal = try System.nextSignal(of: signals, milliseconds: 0) { send(signal.number) }
     }
 
-    /// Collects ended orphans. As the first process of a PID namespace (in a container), this process becomes the parent of every
-    /// process that has lost its own. COMMAND and the daemon are left to the code that waits for them.
+    /// Collects ended orphans. As the first process of a PID namespace (in a container), this process becomes the parent of
+    /// every process that has lost its own. COMMAND and the daemon are left to the code that waits for them.
     private func reapOrphans() throws(Errno) {
         while let child = try System.endedChild(), child != pid, child != daemon {
             _ = try System.wait(for: child, blocking: true)

@@ -13,7 +13,7 @@ struct MountConnection {
         case silent
     }
 
-    /// Tests the connection. A child process makes the call, because a process whose call is never answered may be unable to end.
+    /// Tests the connection. A child makes the call, because a process whose call is never answered may be unable to end.
     func service(milliseconds: Int) -> Service {
         do throws(Errno) {
             let pid = try System.spawnDetached(
@@ -27,7 +27,7 @@ struct MountConnection {
                 usleep(10_000)
             }
         } catch { return .served }  // it could not be tried
-        // The child has given up; a call of this process would never return.
+        // If the daemon is stopped, the child has ended itself, but a call by this process would never return.
         if StoppedDaemonWatch.daemon(of: entry) != nil { return .silent }
         return Places.isDead(entry.mountpoint) ? .ended : .served
     }
@@ -41,7 +41,8 @@ struct MountConnection {
         } catch { return error == .busy }
     }
 
-    /// Does the same by the number of the connection. This works even if only copies of the mount are left.
+    /// Aborts the connection by its number, which works even if only copies of the mount are left. Returns false if the number
+    /// is unknown or this user may not do that.
     func abortByNumber() -> Bool {
         guard let number = entry.connection else { return false }
         do throws(Errno) {

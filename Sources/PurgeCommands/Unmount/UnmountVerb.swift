@@ -76,7 +76,8 @@ private enum UnmountVerb {
         throw CommandFailure(status: ExitStatus.failed, message: daemon.loss)
     }
 
-    /// Ends the daemon once the mount is gone here. Returns whether the daemon has ended and the store is free.
+    /// Waits for the daemon's end once the mount is gone here. Tells a daemon that serves copies to end and, if forced, kills
+    /// one that does not. Returns whether the daemon has ended and the store is free.
     private static func end(_ daemon: DaemonEnd, hasCopies: Bool, _ entry: MountEntry, isForced: Bool) -> Bool {
         if hasCopies { _ = daemon.request() }
         if daemon.wait(milliseconds: isForced ? patience : 2 * patience) { return true }
@@ -164,7 +165,7 @@ private enum UnmountVerb {
     }
 
     /// Finds the mount point as the kernel knows it, and whether the mount is in our own namespace. If not, another mount
-    /// namespace has a copy of it. A mount point whose daemon has died cannot be examined.
+    /// namespace has a copy of it. A mount point whose daemon has died cannot be examined, so only its parent is resolved.
     private static func find(
         _ path: String, isForced: Bool
     ) throws(CommandFailure) -> (entry: MountEntry, isHere: Bool) {
