@@ -68,8 +68,8 @@ package enum Program {
         return ExitStatus.done
     }
 
-    /// Refuses arguments that are not UTF-8, because as text they would name something else. The arguments of a command are
-    /// passed on byte for byte.
+    /// Refuses arguments that are not UTF-8, because as text they would name something else. A command and its arguments, and
+    /// operands of verbs that work on bytes, are exempt.
     private static func refuseOtherText(
         _ words: [RawText], of verb: Verb, _ arguments: Arguments
     ) throws(CommandFailure) {
@@ -93,7 +93,7 @@ package enum Program {
         try console.print(HelpText.page(try Verbs.named(name)))
     }
 
-    /// Whether `--help` is among the arguments before any `--` or before a command.
+    /// Whether `--help` or `-h` comes before any `--` and, for a verb that takes a command, before any word without a dash.
     private static func asksForHelp(_ words: [String], _ verb: Verb) -> Bool {
         for word in words {
             if word == "--help" || word == "-h" { return true }

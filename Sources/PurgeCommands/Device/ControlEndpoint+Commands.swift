@@ -15,7 +15,7 @@ extension ControlEndpoint {
         }
     }
 
-    /// Writes the app's state for `purgefs run`. Does nothing for a read-only mount.
+    /// Writes a command about the app. Does nothing for a read-only mount.
     func tell(_ command: AppCommand) throws(CommandFailure) {
         do throws(Errno) {
             try write(command.rawValue, to: .appState)

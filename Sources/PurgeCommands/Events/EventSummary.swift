@@ -143,7 +143,7 @@ struct EventSummaryReport: Encodable {
 }
 
 extension [EventSummaryReport.Line] {
-    /// The lines with the most purged bytes first, then the most refused writes. Equal lines keep their order.
+    /// The lines by purged bytes, then by refused writes, then by events, the most first. Equal lines keep their order.
     fileprivate var inOrder: Self {
         enumerated().sorted { a, b in
             let (one, two) = (a.element, b.element)

@@ -1,14 +1,15 @@
 import PurgeCommandLine
 import PurgeModel
 
-/// An event as text: type and size, then the path, then the reason and the process.
+/// An event as text: time, type and size, then the path, then the reason and the process.
 struct EventText {
     let event: Event
 
     /// Returns the event on one line.
     static func line(_ event: Event) -> String { EventText(event: event).lines(width: nil).joined() }
 
-    /// Returns the event wrapped to a terminal of `width` columns. A part that is longer than a line is not broken.
+    /// Returns the event wrapped to a terminal of `width` columns, or on one line if `width` is nil. A part that is longer than
+    /// a line is not broken.
     func lines(width: Int?) -> [String] {
         var lines: [String] = []
         var line = beginning

@@ -119,7 +119,7 @@ private struct FollowedMount {
         daemons = MountEntry.container(at: control.place).map { ProcessTable.daemons(of: MountedStore($0)) } ?? []
     }
 
-    /// Whether its daemon may still write events and unmount. True if this user cannot see the daemon.
+    /// Whether the mount's daemon may still write events and unmount. True if this user cannot see the daemon.
     var mayUnmount: Bool { daemons.isEmpty || daemons.contains(where: ProcessTable.isRunning) }
 }
 
@@ -171,11 +171,12 @@ extension EventsRun {
         }
     }
 
-    /// Fails if the daemon has ended without an unmount. During an unmount too, the connection may end before the mount disappears.
+    /// Fails if the daemon has ended without an unmount. Waits for the mount to disappear, because an unmount may end the
+    /// connection earlier.
     private func checkEnd(of mount: FollowedMount) throws(CommandFailure) {
         let (place, deadline) = (mount.control.place, System.uptime() + Self.patience)
         while true {
-            // Checked first: a daemon that has ended since may have unmounted.
+            // Read before the mount table: a daemon that ends in between may have unmounted.
             let mayUnmount = mount.mayUnmount
             guard MountEntry.container(at: place) != nil, Places.isDead(place) else { return }
             guard mayUnmount, System.uptime() < deadline else {

@@ -28,8 +28,8 @@ struct BashCompletion {
         return lines + ["        help) words=\(list(verbs.map(\.name))) ;;", "    esac", "}", ""]
     }
 
-    /// A function that sets `value` to the kind of an option's value, or to the values after NAME= of a setting. `--option +` is
-    /// the second word of an option that takes two.
+    /// A function that sets `value` to the kind of an option's value, or to the values after NAME= of a setting. `--option +`
+    /// is the second word of an option that takes two.
     private var optionTable: [String] {
         var places: [String: [String]] = [:]
         func add(_ value: String, _ verb: Verb, _ place: String) {

@@ -1,7 +1,7 @@
 import PurgeCommandLine
 
-/// Functions of fish for a verb whose operands are a command. They find where the command begins, and offer completions there and
-/// before it. fish itself takes one word for the value of each option.
+/// Functions of fish for a verb whose operands are a command. They find where the command begins, and offer completions there
+/// and before it. They are needed because fish itself takes one word for the value of each option.
 struct FishCommand {
     private let verb: Verb
     private let options: [OptionSpec]

@@ -11,8 +11,8 @@ extension ExpectedStore {
 /// The daemon of a mount, as seen by the process that started it.
 final class DaemonProcess {
     let pid: pid_t
-    /// This process's end of the connection. The daemon writes a byte when the mount is ready, and with `--send-events` all
-    /// events after that. With `--die-with-parent` the daemon ends when this end is closed.
+    /// This process's end of the connection. The daemon writes a byte when the mount is ready, and with `--send-events` then
+    /// all events and its report (`DaemonReport`). With `--die-with-parent` the daemon ends when this end is closed.
     let line: FileDescriptor
     /// nil while the daemon runs.
     private(set) var end: ProcessEnd?

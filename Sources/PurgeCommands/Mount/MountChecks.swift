@@ -8,8 +8,8 @@ import PurgeSystem
 enum MountChecks {
     private static let what = "cannot mount"
 
-    /// Runs the checks for `purgefs mount`. `outputs` are the files that the daemon writes. Returns the store's directory from
-    /// before the checks, which apply to it; nil if there was none.
+    /// Runs the checks for `purgefs mount`. `outputs` are the files that the daemon writes. Returns the store's directory as
+    /// found before the checks, so that they hold for it; nil if there was none.
     static func run(
         store: String, mountpoint: String, outputs: [(path: String, what: String)], allowsOther: Bool
     ) throws(CommandFailure) -> KnownDirectory? {
@@ -26,8 +26,8 @@ enum MountChecks {
         return try known.get()
     }
 
-    /// Runs the checks for `purgefs run`, which creates the mount point itself. `store` is the one that the user named, and `outputs`
-    /// are the files that the run writes while COMMAND runs. Returns the store's directory as `run` does.
+    /// Runs the checks for `purgefs run`, which creates the mount point itself. `store` is the one that the user named, and
+    /// `outputs` are the files that the run writes while COMMAND runs. Returns the store's directory as `run` does.
     static func runForCommand(
         store: String?, outputs: [(path: String, what: String)], allowsOther: Bool
     ) throws(CommandFailure) -> KnownDirectory? {

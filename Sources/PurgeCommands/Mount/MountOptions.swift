@@ -63,7 +63,7 @@ extension Arguments {
         return change
     }
 
-    /// Returns `--total`. Refuses a size below 1 MiB, because its unit was probably forgotten.
+    /// Returns `--total`. Refuses a size below 1 MiB, the smallest device.
     private func deviceSize() throws(CommandFailure) -> ByteCount? {
         guard let total = size(.total), let text = text(.total) else { return nil }
         if let objection = SizeText.objection(toDevice: text) { throw .usage("--total \(text): \(objection)") }
@@ -75,7 +75,7 @@ extension Arguments {
         [(trace, "trace"), (.log, "log")].compactMap { option, what in text(option).map { ($0, what) } }
     }
 
-    /// Returns the same options as arguments for the daemon's command line.
+    /// Returns the options of `OptionSpec.mounting` as arguments for the daemon's command line.
     func mountingWords() -> [String] {
         OptionSpec.mounting.flatMap { option -> [String] in
             switch option.value {

@@ -12,9 +12,9 @@ struct MountRights: Hashable {
     }
 
     var isRoot = false
-    /// Whether it has CAP_SYS_ADMIN over its own mounts.
+    /// Whether this process has CAP_SYS_ADMIN over its own mounts.
     var canAdminister = false
-    /// Whether it is root of a user namespace that does not own the mount namespace.
+    /// Whether the mount namespace belongs to a parent of this process's user namespace.
     var hasMountsOfOthers = false
     /// Whether the helper could have CAP_SYS_ADMIN.
     var canGain = true

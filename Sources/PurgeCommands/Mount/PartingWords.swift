@@ -3,9 +3,9 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeSystem
 
-/// The daemon's last message to the process that has unmounted it, in a file in the daemon's memory. The file needs no disk,
-/// because the disk may be the cause of the failure. A reader that has opened the file can read it even after the daemon has
-/// ended.
+/// The daemon's last message to the process that unmounts the container, in a file in the daemon's memory. The file needs no
+/// disk, because the disk may be the cause of the failure. A reader that has opened the file can read it even after the daemon
+/// has ended.
 enum PartingWords {
     private static let name = "purgefs-parting-words"
     private static let limit = 16 << 10

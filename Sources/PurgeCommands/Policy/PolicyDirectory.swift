@@ -50,8 +50,8 @@ struct PolicyDirectory {
         }
     }
 
-    /// Creates the directories in `missing`, each in the one before it. They belong to the owner of the nearest existing one,
-    /// even if root creates them.
+    /// Creates the directories in `missing`, each in the one before it. If root creates them, they belong to the owner of the
+    /// nearest existing one, where possible.
     private static func make(
         _ missing: [String], below nearest: ContainerEntry, _ name: String
     ) throws(CommandFailure) -> ContainerEntry {

@@ -53,7 +53,7 @@ extension Verb {
 private enum PolicyVerb {
     /// The names of mPaaS's types.
     static let ages = ["manual", "threeDays", "oneWeek", "twoWeeks", "oneMonth"]
-    /// The days of these types, without `manual`.
+    /// The days of mPaaS's types, without `manual`.
     private static let days = ["3", "7", "14", "30"]
 
     static func add(_ invocation: Invocation) throws(CommandFailure) {
@@ -107,7 +107,7 @@ private enum PolicyVerb {
         }
     }
 
-    /// Returns a line with age, limit, use, number of files and path.
+    /// Returns a line with age, use, limit, number of files and path.
     private static func row(_ line: PolicyLine) -> String {
         let limit = line.sizeLimit ?? .zero
         return [

@@ -10,10 +10,10 @@ struct PurgeRun {
     private let console: Console
     private let asJSON: Bool
     private let isDryRun: Bool
-    /// The number of bytes to free; nil if the user named files or a tier instead.
+    /// The number of bytes to free; nil without `--bytes`.
     private let wanted: ByteCount?
     private let requests: [PurgeRequest]
-    /// Patterns relative to `part`. Unless empty, they are used instead of `requests`.
+    /// Patterns relative to `part`, or absolute below it. Unless empty, they are used instead of `requests`.
     private let globs: [String]
     private let part: String
 
@@ -159,7 +159,7 @@ extension PurgeRun {
         }
     }
 
-    /// Reports on standard error which files were refused and why. Advice appears once for each cause.
+    /// Reports on standard error which files were refused and why. Each advice appears once, after the files.
     private func tell(_ refused: [RefusedFile], _ control: any ControlEndpoint) {
         let root = control.isMounted ? control.place : control.place + "/container"
         var advice: [String] = []

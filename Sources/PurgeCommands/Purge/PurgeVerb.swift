@@ -59,7 +59,8 @@ extension Verb {
 }
 
 private enum PurgeVerb {
-    /// Purges exactly the named operands. An invalid operand does not stop the others from being purged.
+    /// Purges exactly the named operands. An operand that is not in a container does not stop the others from being purged, but
+    /// a whole container is wrong usage.
     static func purgePaths(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
         guard !invocation.rawOperands.isEmpty else {
             throw .usage("nothing to purge: name a PATH, or use --bytes, --tier, --all or --path")

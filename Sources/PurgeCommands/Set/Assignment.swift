@@ -107,8 +107,8 @@ struct Assignment {
     var value: String
     var content: String
 
-    /// Splits the operands into target and assignments. The first operand is the target unless it is an assignment; a `/` before
-    /// the `=` makes it a path.
+    /// Splits the operands into target and assignments. The first operand is the target unless it is an assignment; a `/`
+    /// before the `=` makes it a path.
     static func split(_ operands: [String]) throws(CommandFailure) -> (target: String?, [Assignment]) {
         let isTarget = operands.first.map { $0.prefix { $0 != "=" }.contains("/") || !$0.contains("=") } ?? false
         let rest = isTarget ? operands.dropFirst() : operands[...]

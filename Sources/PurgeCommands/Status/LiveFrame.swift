@@ -5,8 +5,8 @@ struct LiveFrame {
     let lines: [String]
     let size: TerminalSize
 
-    /// The output for the terminal. It begins at the upper left corner and erases only the parts that the lines do not cover, so
-    /// that nothing flickers. Lines are cut instead of wrapped or scrolled.
+    /// The output for the terminal. It begins at the upper left corner and erases only the parts that the lines do not cover,
+    /// so that nothing flickers. Lines are cut instead of wrapped or scrolled.
     var text: String {
         let rows = lines.prefix(size.rows).map { line in
             // At the right edge, erasing would remove the last character.

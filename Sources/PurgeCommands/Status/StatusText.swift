@@ -6,7 +6,7 @@ struct StatusText {
     let report: StatusReport
     let bar: Bar
 
-    /// 23 lines, to fit a terminal of 24; no wider than 80 columns unless a path or a count is longer.
+    /// At most 23 lines, to fit a terminal of 24; no wider than 80 columns unless a path or a count is longer.
     var lines: [String] { place + [""] + space + [""] + tiers + [""] + state }
 
     /// The columns of 80 that names, sizes and the longest remark, `1023.9 MiB purgeable`, leave free.

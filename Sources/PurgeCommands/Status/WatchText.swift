@@ -140,8 +140,8 @@ struct WatchText {
             }
     }
 
-    /// Returns one event with its time by the device's clock, without the date. Further columns are left out on a narrow
-    /// terminal.
+    /// Returns one event with its time by the device's clock, without the date. On a narrow terminal, columns are left out,
+    /// including the time.
     private func event(_ event: Event) -> String {
         var columns: [String] = []
         if width >= 36 { columns.append(String(VisibleText.of(event.time).dropFirst(11).prefix(8))) }
