@@ -3,8 +3,8 @@ import PurgeModel
 import PurgeSystem
 import PurgeVolume
 
-/// A folder of a container from which entries are removed, in a mount or in a store. Nothing outside of it is opened or removed,
-/// even if names in it change meanwhile.
+/// A folder of a container from which entries are removed, in a mount or in a store. Nothing outside of it is opened or
+/// removed, even if names in it change meanwhile.
 package protocol CleanableFolder {
     /// Returns the entries, sorted by the bytes of their names.
     func entries() throws(Errno) -> [CleanableEntry]

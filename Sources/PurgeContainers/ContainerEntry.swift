@@ -14,8 +14,8 @@ package struct ContainerEntry {
     /// For an entry in a store that is not mounted: the locked store, and the path in its container.
     private let stored: (store: OfflineMarks, inner: [UInt8])?
 
-    /// Opens an entry. `path` is absolute and resolved; `name` is the user's spelling of it, and `what` begins a message, such as
-    /// `cannot set`. Returns nil if the path is not in a container.
+    /// Opens an entry. `path` is absolute and resolved; `name` is the user's spelling of it, and `what` begins a message, such
+    /// as `cannot set`. Returns nil if the path is not in a container.
     package init?(_ path: String, named name: String, for what: String) throws(CommandFailure) {
         if try Target.mount(holding: path) != nil {
             self.init(try Self.open(path.utf8, from: nil, name, what), nil)

@@ -49,7 +49,7 @@ package struct History {
 
     /// Returns the sequence number just before the newest `count` events that `filter` accepts; 0 if there are fewer events. If
     /// `count` is 0, returns the number of the newest event. Reads from the end, so the time depends on the events after that
-    /// number. With a filter for one path, only the events of that path count.
+    /// number. With a filter for one path, it depends only on the events of that path.
     package func sequence(beforeNewest count: Int, _ filter: EventFilter) throws(CommandFailure) -> Int64 {
         guard count > 0 else { return try lastSequence() }
         var (before, left) = (Int64.max, count)

@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// The store that a mount serves. Its daemon has it open, so the store may be moved meanwhile, and another one put in its place.
+/// The store that a mount serves. Its daemon has the store open, so the store may be moved, and another one put in its place.
 package struct MountedStore: Hashable, Sendable {
     /// The path of the store when it was mounted.
     package let path: String

@@ -1,9 +1,9 @@
 import PurgeCommandLine
 import PurgeSystem
 
-/// The allowed places for a store and a mount point. A store inside a container would be purged with it. A daemon that serves a
-/// directory inside its own mount would wait for itself. Changes to a store inside another store would falsify the other's
-/// numbers.
+/// The allowed places for stores, mount points and files that purgefs writes. A purge of a container could take files of a
+/// store inside it. A daemon that serves a directory inside its own mount would wait for itself. Changes to a store inside
+/// another store would falsify the other's numbers.
 package struct PlaceChecks {
     private static let what = "cannot mount"
     private let surroundings: Surroundings

@@ -103,8 +103,8 @@ package enum ProcessTable {
         return state != "Z" && state != "X"
     }
 
-    /// Returns the letter of a process's state and the time it has used, in ticks of the kernel (proc_pid_stat(5)); nil if there
-    /// is no such process.
+    /// Returns the letter of a process's state and the time it has used, in ticks of the kernel (proc_pid_stat(5)); nil if
+    /// there is no such process.
     package static func status(of pid: pid_t) -> (state: Substring, usedTime: Int64)? {
         guard let stat = content("/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else { return nil }
         let fields = stat[end...].split(separator: " ").dropFirst()

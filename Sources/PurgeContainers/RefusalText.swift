@@ -17,7 +17,6 @@ package enum RefusalText {
         }
     }
 
-    /// Returns the advice for the user.
     package static func advice(_ cause: PurgeRefusal, users: [FileUser], isRoot: Bool) -> String {
         switch cause {
         case .noEntry: "Check the path."

@@ -2,7 +2,7 @@ import Glibc
 import PurgeCommandLine
 import PurgeSystem
 
-/// The environment of COMMAND: the environment of `purgefs run` with these variables added.
+/// The environment of COMMAND and of the hooks of `purgefs clean`: the environment of this process with these variables set.
 package enum RunEnvironment {
     /// The variable with the path of the container.
     package static let mount = "PURGEFS_MOUNT"

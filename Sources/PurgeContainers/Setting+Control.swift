@@ -7,7 +7,7 @@ extension Setting {
 
     /// The names that `purgefs set` can set.
     package static let settable = ControlFile.settable.map { Setting($0) }
-    /// The names for `purgefs run --at`: the same, and the control files for commands.
+    /// The names for `purgefs run --at`: `settable`, and the control files for commands.
     package static let changes = settable + ControlFile.commands.map { Setting($0) }
 }
 
@@ -17,7 +17,7 @@ extension ControlFile {
         .deviceState, .deviceClock, .appState, .storagePolicies, .storageReclaim,
     ]
 
-    /// The keywords that may be written to it; empty if it accepts other values.
+    /// The keywords that may be written to the file; empty if there are none. `storage.reclaim` accepts sizes and paths too.
     package var words: [String] {
         switch self {
         case .deviceState: ["lock", "unlock", "reboot"]

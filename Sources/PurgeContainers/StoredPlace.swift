@@ -6,8 +6,8 @@ package struct StoredPlace: Hashable, Sendable {
     /// The path relative to the container, byte for byte; empty for the container itself.
     package let inner: [UInt8]
 
-    /// Finds the store. `path` is absolute and without symbolic links. Returns nil if no folder above it is a store's container.
-    /// A store inside another store's container is data of that container's app, so the outermost store counts, as it does when
+    /// Finds the store. `path` is absolute and without symbolic links. Returns nil if the path is not in a store's container. A
+    /// store inside another store's container is data of that container's app, so the outermost store counts, as it does when
     /// that one is mounted.
     package init?(_ path: some Collection<UInt8>) {
         let slash = UInt8(ascii: "/")

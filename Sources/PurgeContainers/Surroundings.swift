@@ -67,7 +67,7 @@ package struct Surroundings {
         }
     }
 
-    /// Returns the mount visible at the path: the newest one above it.
+    /// Returns the mount visible at the path: the newest one at the path or above it.
     private func mount(of path: String) -> MountEntry? {
         mounts.last { path.pathRest(after: $0.mountpoint) != nil }
     }

@@ -55,7 +55,7 @@ package enum Target: Hashable, Sendable {
 }
 
 extension Target {
-    /// Finds the TARGET of a verb (docs/CLI.md): `text` if given, else $PURGEFS_MOUNT, else the working directory.
+    /// Finds the TARGET of a verb (docs/CLI.md): `text` if given, else $PURGEFS_MOUNT, else the mount of the working directory.
     package init(_ text: String?) throws(CommandFailure) {
         if let text {
             self = try .at(text)
@@ -157,7 +157,7 @@ extension Target {
     }
 
     /// Returns the mount point of the container that holds `path`: the nearest directory, from `path` upwards, with
-    /// `.purgefs/status.json`.
+    /// `.purgefs/status.json`. Throws if the mount's daemon has ended, or if this user may not enter the mount.
     package static func mount(holding path: String) throws(CommandFailure) -> String? {
         var directory = path
         while true {

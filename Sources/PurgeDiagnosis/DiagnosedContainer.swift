@@ -19,7 +19,7 @@ final class DiagnosedContainer {
     /// The absolute path of the store.
     let storePath: String
     private(set) var histories: PathHistories
-    /// The last use of each file by inode, on the same scale as the files' own times.
+    /// The last use of each file by inode, on the scale of the times that apps see, not by the device's clock.
     let lastUses: [UInt64: Instant]
     /// Messages to the user about missing information and interrupted work.
     private(set) var warnings: [String]
@@ -126,8 +126,8 @@ final class DiagnosedContainer {
         } catch {}  // the initial read has usually failed as well, with a warning
     }
 
-    /// Returns the time of the last purge of the file at a path; nil if the app has changed that name since, or the journal
-    /// cannot be read.
+    /// Returns the time of the last purge of the file at a path. Returns nil if there was none, if the app has changed the name
+    /// since, or if the journal cannot be read.
     func lastPurge(of path: String) -> Instant? {
         guard histories[path].purges > 0 else { return nil }
         do throws(StoreError) {

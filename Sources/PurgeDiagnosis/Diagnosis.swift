@@ -1,7 +1,7 @@
 import PurgeModel
 
-/// Finds the problems of a container, or of a part of it, for a developer (docs/DIAGNOSIS.md). Entries are added in the order of
-/// a walk, each folder before its content.
+/// Finds the problems of a container, or of a part of it, for a developer (docs/DIAGNOSIS.md). Entries are added in the order
+/// of a walk, each folder before its content.
 struct Diagnosis: Sendable {
     /// The device's time, and the protection class of files without one of their own.
     struct Context: Hashable, Sendable {

@@ -88,7 +88,7 @@ struct DiagnosisWalk {
         return equal
     }
 
-    /// Normalizes the case of a name. The Unicode form may stay, because Swift finds strings equal that differ only in that.
+    /// Normalizes the case of a name. Swift compares strings by canonical equivalence, so the Unicode form may stay.
     private static func form(_ name: RawText) -> String {
         String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self).lowercased()
     }

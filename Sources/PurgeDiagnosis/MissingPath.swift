@@ -41,7 +41,7 @@ struct MissingPath {
         } catch { return nil }
     }
 
-    /// Returns advice that lists up to three entries of the same name elsewhere in the container: the app may look in the wrong
+    /// Returns advice that lists up to three entries of the same name elsewhere in the container. The app may look in the wrong
     /// folder, or spell the name in another case.
     func advice() throws(CommandFailure) -> String {
         let container = try DiagnosedContainer(target, past: .nothing)

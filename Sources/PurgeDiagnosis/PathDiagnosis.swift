@@ -7,7 +7,7 @@ import PurgeSystem
 struct PathDiagnosis: Encodable {
     struct Location: Encodable {
         var tier: Tier
-        /// The reason why the file may be purged without the app asking; nil if no purge may take it.
+        /// The reason why the file, or a folder's files, may be purged without the app asking; nil if no purge may take them.
         var purgedBy: PurgeReason?
         var names: Int
     }
@@ -64,7 +64,7 @@ struct PathDiagnosis: Encodable {
         var pressure: PressureLevel
         var available: ByteCount
         var total: ByteCount
-        /// The free space below which the pressure level is low and the background purge begins.
+        /// The threshold `low`. In profile `documented`, the background purge begins when free space falls below it.
         var lowBelow: ByteCount
     }
 
@@ -128,7 +128,7 @@ extension PathDiagnosis {
 
     private static func named(_ path: String) -> String { path.isEmpty ? "." : path }
 
-    /// Returns the reason for an entry; for a folder, the reason why its files may be purged.
+    /// Returns the reason why an entry or, for a folder, its files may be purged.
     private static func purgedBy(_ entry: DiagnosedEntry) -> PurgeReason? {
         entry.kind == .folder ? entry.standing.reasonToGo(hasSeveralNames: false) : entry.reasonToGo
     }

@@ -4,8 +4,8 @@ import PurgeSystem
 import PurgeVolume
 import Synchronization
 
-/// Backing files that the kernel reads without the daemon. Each inode has one id for as long as any of its descriptors is passed
-/// through (docs/INTERNALS.md, Passthrough).
+/// Backing files that the kernel reads or maps without the daemon. Each inode has one id for as long as any of its descriptors
+/// is passed through (docs/INTERNALS.md, Passthrough).
 final class BackingFiles: Sendable {
     private struct Backing {
         var id: Int32
@@ -17,7 +17,7 @@ final class BackingFiles: Sendable {
     /// Ids that are no longer in use. They are closed at the next release that has a request.
     private let unclosed = Mutex<[Int32]>([])
 
-    /// Returns the inode's id for one more descriptor, or nil if the kernel refuses (EPERM without root).
+    /// Returns the inode's id for one more descriptor, or nil if the kernel refuses (EPERM without CAP_SYS_ADMIN).
     func acquire(_ handle: Handle, _ request: fuse_req_t) -> Int32? {
         backings.withLock { backings in
             if var known = backings[handle.node.address] {

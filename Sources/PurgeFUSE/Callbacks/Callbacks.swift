@@ -25,7 +25,7 @@ extension fuse_lowlevel_ops {
 typealias FileInfo = UnsafeMutablePointer<fuse_file_info>
 
 extension Request {
-    /// Returns the name of a request. libfuse passes a pointer into the request, which is never nil.
+    /// Returns the name of a request. The pointer that libfuse passes leads into the request, and is never nil.
     func name(_ pointer: UnsafePointer<CChar>?) throws(Errno) -> CName {
         guard let pointer else { throw .invalid }
         return pointer

@@ -101,8 +101,8 @@ extension Server {
         info.pointee.noflush = 1
     }
 
-    /// Returns the FOPEN flags and backing id of a new descriptor. There is no flush, because nothing waits for close(2), and the
-    /// kernel itself handles locks.
+    /// Returns the FOPEN flags and backing id of a new descriptor. There is no flush, because nothing waits for close(2), and
+    /// the kernel itself handles locks.
     func flags(of handle: Handle, _ request: fuse_req_t) -> (UInt32, Int32) {
         let noFlush = UInt32(SHIM_FOPEN_NOFLUSH)
         let keep = handle.keepsCache ? UInt32(SHIM_FOPEN_KEEP_CACHE) : 0
