@@ -12,18 +12,19 @@ enum EndSignals {
         return set
     }
 
-    /// Blocks the signals. Called before any thread is started, so that all threads inherit the mask.
+    /// Blocks the signals, and ignores SIGPIPE and SIGXFSZ. Called before any thread is started, so that all threads inherit
+    /// the mask.
     static func block() {
         var set = set
         pthread_sigmask(SIG_BLOCK, &set, nil)
         signal(SIGPIPE, SIG_IGN)
-        signal(SIGXFSZ, SIG_IGN)  // a file past the daemon's size limit then fails only that one call
+        signal(SIGXFSZ, SIG_IGN)  // a write past the daemon's file size limit then only fails
     }
 
     /// The number of the signal that was fetched; 0 if there was none.
     private static let fetched = Atomic<Int32>(0)
 
-    /// A signal that has arrived, whether or not the thread has fetched it; nil if there is none.
+    /// The signal to end, if one has arrived, whether or not the signal thread has fetched it; otherwise nil.
     static var received: Int32? {
         let number = fetched.load(ordering: .acquiring)
         return number == 0 ? System.endSignal() : number
@@ -47,7 +48,7 @@ enum EndSignals {
                 if number == SIGUSR1 { census() }
             } while number == SIGUSR1
             fetched.store(number, ordering: .releasing)
-            // If our mount is already gone, another may be mounted there by now.
+            // If our mount is already gone, another may have taken its place.
             if let device, Self.device(at: mountpoint) == device {
                 if unmount(mountpoint, lazily: false) { return }
                 _ = unmount(mountpoint, lazily: true)

@@ -5,7 +5,7 @@ import PurgeVolume
 
 /// The parameters of a mount.
 public struct MountRequest: Sendable {
-    /// The path as it was given, relative to the working directory at the time of the call.
+    /// The path of the store; `serve` resolves a relative path against the working directory.
     public var storePath: String
     public var mountpoint: String
     public var settings = SettingsChange()
@@ -15,10 +15,9 @@ public struct MountRequest: Sendable {
     /// The access times that reading must not change, if the mount is not read-only.
     public var untouched: UntouchedTimes = []
 
-    /// The store that must be found, as the starting process has seen it, or that must be created.
+    /// The directory to which the store's path must lead, or `.new` if the store must be created. nil skips the check.
     public var expectedStore: ExpectedStore?
-    /// The name of the start that has prepared the store for this mount, as that start left it in the store; nil if there was
-    /// none.
+    /// The name in the store's `StartMark`, if a start has prepared the store for this mount; otherwise nil.
     public var start: String?
     /// Whether to warn that the disk under the store has less room than the device.
     public var warnsOfSmallDisk = true
@@ -33,8 +32,8 @@ public struct MountRequest: Sendable {
     private var givenAppProcess: Int32?
     /// Whether the store is removed after the mount without being read, so that nothing need be written at the end.
     public var isStoreDiscarded = false
-    /// Called when the mount has ended and the store is no longer used. Not called without an event sink, or if not all events
-    /// were sent.
+    /// Called when the mount has ended, after the last write to the store, which this process still holds. Not called without
+    /// an event sink, or if not all events were sent.
     public var whenComplete: (@Sendable (StatusReport, _ hostRefusals: Int) -> Void)?
     /// Called when serving has ended, before pending state is written to the store.
     public var whenEnding: @Sendable () -> Void = {}

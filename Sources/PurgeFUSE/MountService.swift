@@ -7,8 +7,8 @@ import PurgeVolume
 
 /// Serves one mount from this process.
 public enum MountService {
-    /// Opens the store, mounts, and calls `whenReady` once the mount is ready. Returns when it has been unmounted (fusermount3
-    /// -u, or one of `SignalSet.ending` to this process).
+    /// Opens the store, mounts, and calls `whenReady` once the mount is ready. Returns after the unmount, for example by
+    /// `fusermount3 -u` or a signal of `SignalSet.ending` to this process.
     public static func serve(_ request: MountRequest, whenReady: () -> Void) throws(StoreError) {
         EndSignals.block()
         System.raiseDescriptorLimit()  // each open file of the app takes one of the daemon's descriptors

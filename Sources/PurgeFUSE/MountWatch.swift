@@ -4,7 +4,7 @@ import PurgeSystem
 /// Notices that the mount was removed while files were open in it (`fusermount3 -u -z`). The kernel does not notify the daemon
 /// of this.
 enum MountWatch {
-    /// Calls `action` once, when the device that is now mounted at `mountpoint` is no longer mounted anywhere.
+    /// Calls `action` once, when this mount namespace no longer has the device that is mounted at `mountpoint` now.
     static func start(_ mountpoint: String, _ action: @escaping @Sendable () -> Void) throws(Errno) {
         let table = try FileDescriptor.open("/proc/self/mountinfo", O_RDONLY)
         let device = try System.device(at: AT_FDCWD, mountpoint)

@@ -63,8 +63,8 @@ final class ParkedReads: Sendable {
             if let bytes = reader.take(limit: entry.size) {
                 entry.pending.take()?.bytes(bytes)
             } else {
-                // Another read took the event. Events that have come since then found no read to answer, so the loop checks once
-                // more.
+                // Another read took the event. Events that have come since then found no read to answer, so the loop checks
+                // once more.
                 _ = keep(entry, isFirst: true)
             }
         }

@@ -42,8 +42,8 @@ extension Request {
         }
     }
 
-    /// Does the same for a call that may purge. The answer, even an error, is sent when the purged names are gone for every
-    /// process.
+    /// Answers a call that may purge, as `answer(_:_:)` answers other calls. The answer, even an error, is sent when the purged
+    /// names are gone for every process.
     func answer<Value: Sendable>(
         purging body: (inout AnnouncementDebt) throws(Errno) -> Value,
         _ send: @escaping @Sendable (consuming Reply, Value) -> Void
@@ -69,7 +69,7 @@ extension Request {
 
     func fail(_ error: Errno) {
         let reply = reply()
-        // The kernel looks the name up again and repeats the call.
+        // After ESTALE, the kernel looks the name up again and repeats the call.
         if error == .stale { volume.retries.begin(tid) }
         reply.error(error)
     }
@@ -92,7 +92,7 @@ extension Volume {
     fileprivate func endRetry() { if areRetries { retries.finish(RawRequest.current.call) } }
 }
 
-/// An answer that is handed to another thread together with its work. It too is sent only once, and is EIO if nobody sends it.
+/// An answer that another thread sends. Like a `Reply`, it is sent only once, and is EIO if nobody sends it.
 // @unchecked: `request` is taken once, by the thread that answers.
 final class PendingReply: @unchecked Sendable {
     private var request: Request?

@@ -1,7 +1,7 @@
 import PurgeSystem
 import Synchronization
 
-/// Reports the progress of a scan, once a second.
+/// Reports the progress of a scan, at most once a second.
 final class ScanProgress: Sendable {
     private let started = System.uptime()
     private let last = Mutex<Int64>(System.uptime())

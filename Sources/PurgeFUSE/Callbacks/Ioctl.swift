@@ -20,13 +20,13 @@ extension fuse_lowlevel_ops {
 private enum PurgeableCommand: UInt32 {
     /// APFSIOC_MARK_PURGEABLE, `_IOWR('J', 68, uint64_t)`.
     case mark = 0xC008_4A44
-    /// `_IOR('J', 71, uint64_t)` as Darwin encodes it. Linux takes that for a command without an answer in memory, so the flags
-    /// are the call's result.
+    /// `_IOR('J', 71, uint64_t)` as Darwin encodes it. Linux takes this number for a command that returns no data in memory, so
+    /// the flags are the call's result.
     case result = 0x4008_4A47
     /// `_IOR('J', 71, uint64_t)` as Linux encodes it.
     case read = 0x8008_4A47
 
-    /// Serves a command. Answers ENOTTY for any other command, for directories and for control files.
+    /// Answers ENOTTY for unsupported commands, for directories and for control files.
     static func serve(
         _ number: UInt32, on node: Node, _ info: FileInfo?, _ data: UnsafeRawBufferPointer, for request: Request
     ) {

@@ -27,8 +27,8 @@ final class Announcements: Sendable {
     private struct State {
         /// Announcements in the order in which the notifier makes them.
         var pending: [Pending] = []
-        /// The indices of the removals that could not be announced, for each announcement at the front of `pending` that has
-        /// been made.
+        /// One element for each announcement that has been made, in the order of `pending`: the indices of the removals that
+        /// could not be announced.
         var told: [[Int]] = []
     }
     private let state = Mutex(State())
@@ -66,8 +66,8 @@ final class Announcements: Sendable {
         if wasIdle { thread.wake() }
     }
 
-    /// Returns the present name of a removal in the current announcement, whose directory may have moved; nil if the directory
-    /// has been removed.
+    /// Returns the present name of a removal in the announcement that the notifier is making; nil if the removal's directory no
+    /// longer exists.
     func whereabouts(of removal: Int) -> PurgedName? {
         let announcement = state.withLock { $0.pending[$0.told.count].announcement }
         return announcement.whereabouts(announcement.removals[removal])

@@ -39,13 +39,14 @@ final class Kernel: KernelPort {
 
     func forgetAttributes(of nodes: [UInt64]) { for node in nodes { mount.forgetAttributes(of: node) } }
 
-    /// Drops all pages twice. If a page is being read when it is dropped, the answer to that read may replace the page without
-    /// the kernel noticing (fuse_try_move_folio). No further read is admitted, so the second pass finds all such pages.
+    /// Drops all pages twice. If a page is being read when it is dropped, the spliced answer to that read may put another page
+    /// in its place (fuse_try_move_folio), which the first pass misses. No further read is admitted, so the second pass finds
+    /// all such pages.
     func dropPages(of files: [Node]) { dropPages(of: files, times: 2) }
     func dropRefusedPages(of file: Node) { dropPages(of: [file], times: 1) }
 
-    /// Drops pages by opening the files. A call on /dev/fuse is made only for files that were not opened, because that call
-    /// would keep waiting for the pages of new writes.
+    /// Drops pages by opening the files. Only files that were not opened get a notification: a daemon killed inside that call
+    /// on /dev/fuse may leave the mount hanging (`PageWaiter`).
     private func dropPages(of files: [Node], times: Int) {
         guard mount.hasBegun else { return }
         let left = pages.dropPages(of: files, times: times) { [mount] (path) throws(Errno) in

@@ -126,8 +126,8 @@ final class Notifier: Sendable {
     private static let moves = 16
 
     /// Announces a name. unlink(2) or rmdir(2) through the mount wakes watchers and drops the name; truncate(2) wakes the
-    /// watchers of a tombstone. Returns false if the call fails, either because the daemon's user cannot write the directory or
-    /// the file, or because the directory has moved. Returns true if the mount is gone.
+    /// watchers of a tombstone. Returns false if a call fails, for example because the directory has moved, or because the
+    /// daemon's user cannot write the directory or the file. Returns true if the mount is gone.
     private func tell(_ name: PurgedName, _ directory: inout OpenDirectory) -> Bool {
         do throws(Errno) {
             let path = name.directoryPath

@@ -101,6 +101,7 @@ final class PageWaiter: Sendable {
     /// Whether `tid` is the thread that opens files only to have their pages dropped.
     func isWaiting(by tid: pid_t) -> Bool { tid != 0 && tid == threadID.load(ordering: .relaxed) }
 
-    /// FOPEN flags of the answer to OPEN. They have the kernel drop all pages, and do not change the mode of the file's I/O.
+    /// FOPEN flags of the answer to OPEN. FOPEN_KEEP_CACHE is missing, so the kernel drops all pages. FOPEN_DIRECT_IO does not
+    /// change how other descriptors of the file do I/O.
     static let openFlags = UInt32(SHIM_FOPEN_DIRECT_IO) | UInt32(SHIM_FOPEN_NOFLUSH)
 }

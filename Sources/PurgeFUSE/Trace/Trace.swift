@@ -34,12 +34,12 @@ public final class Trace: Sendable {
         shim_on_answer(
             { context, unique, error, body, size in
                 guard let context else { return }
-                // Unmanaged: never released, like the session that calls this.
+                // Unmanaged: never released, because this function stays set until the process ends.
                 Unmanaged<Trace>.fromOpaque(context).takeUnretainedValue().end(unique, error, body, size)
             }, Unmanaged.passRetained(self).toOpaque())
         guard includes(.events) else { return }
         let events = volume.events.addReader()
-        // The reference is weak because the volume keeps its readers.
+        // Weak, because the reader owns this closure. The volume keeps the reader.
         events.onData { [weak events] in
             while let lines = events?.take(limit: .max), !lines.isEmpty {
                 for line in lines.split(separator: UInt8(ascii: "\n")) {

@@ -38,7 +38,7 @@ struct Channel: @unchecked Sendable {
         shim_process(session, buffer.baseAddress, length)
     }
 
-    /// Stops receiving requests, which cuts off programs that still use the mount.
+    /// Stops receiving requests, which ends serving. Programs that still use the mount get errors from `cutOff` on.
     static func stop() { channel_stop() }
     /// Stops receiving requests after a persistent error of the connection.
     static func fail(_ error: Errno) { channel_fail(error.code) }

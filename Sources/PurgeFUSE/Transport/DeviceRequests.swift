@@ -11,10 +11,10 @@ final class DeviceRequests<Service: RequestService>: RequestSource, @unchecked S
     /// The mount ends when more reads than this fail in a row, which takes about two seconds.
     private static var maximumFailures: Int { 200 }
 
-    /// The size of libfuse's own buffer. The kernel refuses a read into a buffer that the largest WRITE would not fit.
+    /// The size of libfuse's own buffer. The kernel refuses a read into a buffer too small for the largest WRITE.
     private static var bufferSize: Int { (1 << 20) + 4096 }
     private static var headerSize: Int { 40 }
-    /// The size of fuse_in_header and fuse_write_in.
+    /// The size of fuse_in_header and fuse_write_in together.
     private static var writeHeaderSize: Int { 80 }
     private static var pageSize: Int { 4096 }
     /// Copying more data than this takes longer than waking another reader.

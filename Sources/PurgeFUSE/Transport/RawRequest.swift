@@ -44,7 +44,7 @@ struct RawRequest {
     /// Identifies the request until it is answered.
     var unique: UInt64 { word(8) }
     var node: fuse_ino_t { fuse_ino_t(word(16, UInt64.self)) }
-    /// The calling thread; 0 if it is in another PID namespace.
+    /// The calling thread. 0 in RELEASE and FORGET, and for a thread that is not visible in the daemon's PID namespace.
     var thread: pid_t { pid_t(bitPattern: word(32, UInt32.self)) }
     /// The thread whose call on a path this request completes. 0 for a request that can come before the call's main one, such
     /// as a step on the way to the file or a query by the kernel (the capabilities of a file about to be truncated). Also 0 for

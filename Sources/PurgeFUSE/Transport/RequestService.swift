@@ -2,8 +2,8 @@
 protocol RequestService: Sendable {
     /// Prepares the calling thread for serving requests.
     func prepareThread()
-    /// Takes note of a request. A transport calls this for each request that it receives, before it serves any later one, so that
-    /// every later call knows of a close that has returned (docs/INTERNALS.md, The order of RELEASE).
+    /// Takes note of a request. A transport calls this for each request that it receives, before it serves any later one. So a
+    /// call knows of every close(2) that returned before the call began (docs/INTERNALS.md, The order of RELEASE).
     func note(_ request: RawRequest)
     /// Reports a failure of the connection.
     func report(_ failure: String)

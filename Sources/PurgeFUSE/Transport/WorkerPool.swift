@@ -109,7 +109,7 @@ final class WorkerPool: Sendable {
         lead.signal()
     }
 
-    /// Ends the watch over the request with that number. Returns false if the watchman has already given the lead to another
+    /// Ends the watch over the request with this ticket. Returns false if the watchman has already given the lead to another
     /// thread.
     fileprivate func endWatch(_ number: UInt64) -> Bool {
         serving.compareExchange(expected: number, desired: 0, ordering: .acquiringAndReleasing).exchanged
