@@ -14,7 +14,7 @@ public enum PurgeGoal: Hashable, Sendable {
         return wanted > freed ? .bytes(wanted - freed) : nil
     }
 
-    /// Whether the goal is everything in a place rather than an amount.
+    /// Whether the goal is everything, or all of one step, rather than an amount.
     public var isWhole: Bool {
         if case .bytes = self { false } else { true }
     }

@@ -10,14 +10,14 @@ public enum PurgeRefusal: String, CaseIterable, Codable, Sendable {
     case severalNames
     /// Hard-linked, with a name outside the container.
     case linkedOutside
-    /// Without blocks to free. Only a command that names its place or the file itself takes it, and none does if the file is a
-    /// tombstone.
+    /// Without blocks to free. Only a command for everything, for the file's place or for the file itself takes it, and none
+    /// does if the file is a tombstone.
     case empty
     /// Open or mapped.
     case open
     /// Held by another call or purge during the whole attempt.
     case busy
-    /// The store failed to remove or truncate it.
+    /// The store failed to remove or truncate the file.
     case failed
 }
 

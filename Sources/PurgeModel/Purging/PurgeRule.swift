@@ -39,7 +39,7 @@ public struct PurgeFacts: Hashable, Sendable {
 
 /// The aim of a purge, which limits its choice of files.
 public enum PurgeAim: CaseIterable, Sendable {
-    /// Bytes: room for a write, the size that a command names, or the shortfall of the background purge.
+    /// Bytes: room for a write, the size that a command names, a shortfall of the device, or a directory policy.
     case room
     /// All of a place, including empty files and symbolic links.
     case place
@@ -50,7 +50,7 @@ public enum PurgeAim: CaseIterable, Sendable {
 public enum PurgeVerdict: Hashable, Sendable {
     /// A purge may take the file; the rank says when.
     case candidate(PurgeRank)
-    /// No purge may take the file, for all of these reasons.
+    /// No purge with this aim may take the file, for all of these reasons.
     case passedOver(PurgeRefusals)
 
     public var rank: PurgeRank? { if case .candidate(let rank) = self { rank } else { nil } }

@@ -16,7 +16,7 @@ public struct PurgeableFlags: Hashable, Sendable {
     }
 
     /// The mark that the flags ask for. It is nil for unknown bits, for several urgencies, and for an urgency without the mark.
-    /// A mark without an urgency is low. Without both, the file is marked as not purgeable.
+    /// A mark without an urgency is low. With neither, the file is marked as not purgeable.
     public var mark: PurgeMark? {
         let rest = bits & ~(Self.marked | Self.kind)
         let urgency = Self.urgencies.first { $0.bit == rest }?.urgency

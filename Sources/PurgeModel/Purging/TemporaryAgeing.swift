@@ -2,7 +2,7 @@
 public struct TemporaryAgeing: Hashable, Sendable {
     /// Whether the daily removal is in effect.
     var isOn = false
-    /// The day of the last removal, or the day on which the profile was set; nil until then.
+    /// The day of the last removal or, before the first one, the day on which counting began; nil before that.
     public internal(set) var day: Int64?
 
     /// The range of days of a device's clock.

@@ -8,7 +8,7 @@ public struct Victim<File: Sendable>: Sendable {
     /// The group's directory, if further files of the group are purged with this one.
     public var unfinishedGroup: File?
 
-    /// Without `reason`, the reason follows from the rank and the charged bytes. Without both, the reason is `command`.
+    /// Without `reason`, the reason follows from the rank and the charged bytes; without a rank either, it is `command`.
     public init(_ file: File, rank: PurgeRank?, age: PurgeAge, reason: PurgeReason? = nil) {
         self.file = file
         self.rank = rank

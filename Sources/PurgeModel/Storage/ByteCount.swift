@@ -88,7 +88,7 @@ extension ByteCount {
         var digits = fraction[...]
         while digits.last == "0" { digits.removeLast() }
         guard !digits.isEmpty else { return .success(ByteCount(product)) }
-        // The denominator must fit an integer, so a fraction has at most 18 digits.
+        // The denominator must fit in an integer, so a fraction has at most 18 digits.
         guard digits.count <= 18, let numerator = UInt64(digits) else { return .failure(.notWhole) }
         let denominator = (0..<digits.count).reduce(UInt64(1)) { power, _ in power * 10 }
         // The fraction is below 1, so the quotient is below the unit.

@@ -63,8 +63,8 @@ public struct StorageCurve: Sendable {
         return true
     }
 
-    /// Adds a point if the use differs from the last point by at least `difference`, or has since then. A change of any other
-    /// number always adds a point, and so does a `difference` of zero.
+    /// Adds a point if the use differs from the last point by at least `difference`, or did so at some moment since. A change
+    /// of any other number always adds a point, and so does a `difference` of zero.
     public mutating func note(
         _ now: Numbers, at simulated: Instant, real: Instant, difference: ByteCount = ByteCount(1)
     ) {

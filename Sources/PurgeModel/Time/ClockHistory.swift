@@ -7,7 +7,7 @@ public struct ClockHistory: Hashable, Sendable {
     /// An advance at `moment`, a moment in real time between the stamps before and after the advance.
     private struct Advance: Hashable, Sendable {
         var moment: FileTime
-        /// The seconds by which stamps look older if they are before `moment`, but not before the previous advance's.
+        /// The seconds by which stamps look older if they lie between the previous advance's moment (included) and `moment`.
         var age: Int64
     }
     /// In order: moments ascend, and ages descend.

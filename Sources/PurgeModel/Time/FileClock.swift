@@ -37,8 +37,8 @@ public struct FileClock: Sendable {
         return (stamp, false)
     }
 
-    /// The earliest stamp that every file system supports, in 1901. A file system may keep another stamp instead of an earlier
-    /// one, and that stamp must look like the time that the app set.
+    /// The earliest stamp that every file system supports, in 1901. A file system may store another stamp instead of an earlier
+    /// one. `SetTimes` must remember that stamp, so that advances before the time was set do not age it.
     private static let earliest = FileTime(seconds: 1 - (1 << 31), nanoseconds: 0)
 }
 

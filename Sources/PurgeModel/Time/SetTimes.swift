@@ -1,6 +1,7 @@
-/// Times of one file that an app set and that its stamps cannot express: a time that the clock skipped, or one in the future.
-/// The file then has the time itself as its stamp, and this value has the clock's advance when the app set it. An entry
-/// applies only while the file has that stamp, so any change to the stamp invalidates it.
+/// Times of one file that an app set and that its stamps cannot express: a time that the clock skipped, one in the future, or
+/// one too early for some file systems. The file then has as its stamp the time itself, or the nearest that its file system can
+/// store. This value has the clock's advance when the app set the time. An entry applies only while the file has that stamp, so
+/// any change to the stamp invalidates it.
 public struct SetTimes: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case access = "a"
@@ -31,8 +32,8 @@ public struct SetTimes: Hashable, Sendable {
         entries.first { $0.stamp == stamp && $0.kind == kind }?.clock
     }
 
-    /// Records how far the clock is advanced when an app sets this stamp. With nil, the stamp alone expresses the time and gets
-    /// no entry.
+    /// Records how far the clock is advanced when an app sets this stamp. If `clock` is nil, the stamp alone expresses the time
+    /// and gets no entry.
     public mutating func set(_ stamp: FileTime, _ kind: Kind, clock: Int64?) {
         entries.removeAll { $0.kind == kind && $0.stamp == stamp }
         guard let clock else { return }
