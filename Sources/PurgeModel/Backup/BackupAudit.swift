@@ -39,7 +39,7 @@ public struct BackupAudit: Sendable {
     static let largeBackup = ByteCount(500_000_000)
     /// A larger file in the backup is a finding.
     static let largeFile = ByteCount(10_000_000)
-    /// The time in nanoseconds between a file's creation and a use that shows that the app relies on the file.
+    /// A use this many nanoseconds after a file's creation, or later, shows that the app relies on the file.
     static let reuse: Int64 = 24 * 3600 * 1_000_000_000
     static let largestShown = 10
 

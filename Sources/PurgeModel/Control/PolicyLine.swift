@@ -1,4 +1,4 @@
-/// One line of `storage.policies`: a directory, its policy, and the use by its files.
+/// One line of `storage.policies`: a directory, its policy, and the number and bytes of the files under the policy.
 public struct PolicyLine: Codable, Hashable, Sendable {
     public var path: String
     /// `0` for no limit; nil if the directory does not set an age.

@@ -49,7 +49,7 @@ public enum DeviceEffect: Hashable, Sendable {
     case age(Instant)
     /// Purge until `Device.goal(for:)` returns nil, or nothing is left.
     case purge(PurgeTrigger)
-    /// Switch to this lock state; it decides what data protection lets an app read.
+    /// Switch to this lock state; it decides which data an app can reach.
     case lockState(LockState)
     /// Save the device with the mark of this work. If that fails, abandon the work (`Device.abandon`). Otherwise remove the
     /// files and folders that must go, even files in use, and apply the change with `Device.finish`.
@@ -186,7 +186,7 @@ extension Device {
         return LevelChange(from: old, to: level, free: free)
     }
 
-    /// Subtracts the whole blocks that a purge takes from others.purgeable; others shrink by the same amount.
+    /// Subtracts the whole blocks that a purge takes from others.purgeable; `others` shrinks by the same amount.
     public mutating func takeFromOthers(_ bytes: ByteCount) { changeOthers(by: .zero - max(.zero, bytes)) }
 
     /// Reverts `takeFromOthers` for a purge that does not take place after all.

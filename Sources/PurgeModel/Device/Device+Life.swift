@@ -7,8 +7,8 @@ extension Device {
     /// When `proceed` next has something to do; nil for never.
     public var nextDue: Instant? { lock.nextDue }
 
-    /// Returns whether `proceed` has something to do at this moment. After the machine's clock was set back during `locking`,
-    /// `proceed` limits the time left, so that `locking` does not last longer.
+    /// Returns whether `proceed` has something to do at this moment. If the machine's clock was set back during `locking`,
+    /// `proceed` limits the time left to the full length of `locking`.
     public func isDue(at now: Instant) -> Bool { lock.isDue(at: now) }
 
     /// Applies the changes that are due at this moment of the device's time.
@@ -32,8 +32,8 @@ extension Device {
     }
 }
 
-// Work that must not be left half done: begin it, remove files, finish it. Nothing else changes before the end, so a device
-// with the mark of the work is otherwise as it was before.
+// Work that must not be left half done: begin it, remove files, finish it. Before `finish`, the work sets only its mark, so a
+// device with the mark is otherwise as it was before the work.
 extension Device {
     mutating func begin(_ work: DeviceWork) -> [DeviceEffect] {
         unfinished = work
@@ -41,7 +41,7 @@ extension Device {
         return [.work(work)]
     }
 
-    /// Clears the mark of unfinished work if the volume cannot save it, or could not save the end of earlier work.
+    /// Clears the mark of unfinished work. The volume calls this if saving the mark, or the end of earlier work, has failed.
     public mutating func abandon() {
         unfinished = nil
         revision += 1

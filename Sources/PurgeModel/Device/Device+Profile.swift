@@ -1,6 +1,6 @@
 // The changes that depend on the profile.
 extension Device {
-    /// Switches to another profile. With nil, the next call of `age` sets the first day of the daily removal in `tmp`.
+    /// Switches to another profile. If `now` is nil, the next call of `age` sets the first day of the daily removal in `tmp`.
     mutating func set(_ new: Profile, at now: Instant? = nil) {
         guard new != profile else { return }
         thresholds = thresholds.replacing(profile.thresholds, by: new.thresholds)

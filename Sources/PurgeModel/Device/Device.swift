@@ -4,7 +4,7 @@
 /// threads; the device reads no clock. `device.json` is this value in its Codable form. The ledgers and the level are not in
 /// the file, because they follow from the files of the store.
 ///
-/// Outside tests, settings change only through `apply` and `take`, which enforce the rules.
+/// Outside tests, users change settings only through `apply` and `take`, which enforce the rules.
 public struct Device: Hashable, Sendable {
     public internal(set) var profile = Profile.documented
     public package(set) var total = ByteCount(64 << 30) { didSet { resolveLimits() } }
@@ -27,7 +27,7 @@ public struct Device: Hashable, Sendable {
     public package(set) var boots: Int64 = 1
     public package(set) var counters = Counters()
     public package(set) var lock = DeviceLock()
-    /// Work that a command began and did not finish. The next writable mount reads this mark and finishes the work.
+    /// Work that a command has begun and not finished. The next writable mount reads this mark and finishes the work.
     public package(set) var unfinished: DeviceWork?
     /// Whether the app is running. Not saved, because it does not outlive the mount.
     public package(set) var isRunning = false

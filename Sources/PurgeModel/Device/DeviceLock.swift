@@ -1,4 +1,4 @@
-/// The lock state of the simulated device, which decides what data protection lets an app read.
+/// The lock state of the simulated device, which decides which data an app can reach (docs/PROTECTION.md).
 public enum LockState: String, CaseIterable, Codable, Sendable {
     case unlocked, locking, locked, beforeFirstUnlock
 }
@@ -9,7 +9,7 @@ public struct DeviceLock: Hashable, Sendable {
     /// The end of `locking` in the device's time; `distantPast` in every other state.
     public package(set) var locksAt = Instant.distantPast
 
-    /// The duration of `locking`, a grace period in which all data can still be read.
+    /// The duration of `locking`, a grace period in which all data can still be reached.
     public static let lockingTime = TimeSpan(seconds: 10)
 
     public init() {}

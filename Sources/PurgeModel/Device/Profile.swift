@@ -6,7 +6,7 @@ public enum Profile: String, CaseIterable, Codable, Sendable {
     case device
 }
 
-// All differences between the profiles. Nothing else asks which profile is in effect.
+// All differences between the profiles. Apart from a message of `purgefs why`, nothing else asks which profile is in effect.
 extension Profile {
     /// The thresholds of a device on which none was set.
     public var thresholds: ThresholdSettings {
@@ -16,8 +16,8 @@ extension Profile {
         }
     }
 
-    /// Whether a file's class decides how much a write may take, and a write that is short of room purges for itself.
-    /// Otherwise every write takes from free space, and none purges.
+    /// Whether a file's class decides how much a write may take, and an important write that is short of room purges for
+    /// itself. Otherwise every write takes from free space, and none purges.
     public var writesPurge: Bool { self == .documented }
 
     /// Returns the capacity for data that an app can do without.

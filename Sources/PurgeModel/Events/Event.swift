@@ -51,7 +51,7 @@ public struct Event: Codable, Hashable, Sendable {
     public var pressure: PressureLevel?
     /// The host's time, in the form of `time`.
     public var realTime: String?
-    /// Some of the files that came earlier in the order but were skipped. Only the first event of each step of a purge has
+    /// Some of the files that were skipped although their turn had come. At most the first event of each batch of a purge has
     /// them.
     public var passedOver: [PassedOver]?
 

@@ -1,6 +1,6 @@
 /// The limits on what a store's journal keeps.
 public struct JournalBounds: Hashable, Sendable {
-    /// The largest size of the journal file; 0 records no events.
+    /// The largest size of the journal file; 0 records neither events nor samples.
     public package(set) var size = Self.usualSize
     /// The age, by the device's clock, at which events are deleted; 0 for no limit.
     public package(set) var age = TimeSpan(seconds: 0)

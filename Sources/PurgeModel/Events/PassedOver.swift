@@ -1,9 +1,9 @@
-/// A file that came before others in the order of a purge but was skipped (docs/CONTROL.md, events).
+/// A file that a purge skipped although its turn had come (docs/CONTROL.md, events).
 public struct PassedOver: Codable, Hashable, Sendable {
     /// The path, in the form of `Event.path`.
     public var path: String
     public var reason: PurgeRefusal
-    /// A process that has the file open, if one is known.
+    /// The process that opened the file last, if the file is open and that process still runs.
     public var pid: Int32?
     public var process: String?
 

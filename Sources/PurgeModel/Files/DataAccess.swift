@@ -9,7 +9,7 @@ public enum DataAccess: String, CaseIterable, Sendable {
 }
 
 extension FileProtection {
-    /// Returns whether a device in this state has the keys to read or write data of this class.
+    /// Returns whether a device in this state has the key that this access to data of this class needs.
     public func admits(_ access: DataAccess, in state: LockState) -> Bool {
         switch (self, state) {
         case (_, .unlocked), (_, .locking), (.none, _): true

@@ -57,7 +57,7 @@ public enum PolicyBreach: String, CaseIterable, Sendable {
 
 /// A command for all directory policies at once.
 public enum PolicyCommand: String, CaseIterable, Sendable {
-    /// Removes files over age and over a size limit. A launch of the app does the same.
+    /// Purges files that exceed the age or size of their policy. A launch of the app does the same.
     case check
     /// Empties all directories with a policy.
     case reset
