@@ -62,6 +62,6 @@ struct HTMLText: Hashable, Sendable {
 }
 
 extension HTMLText: ExpressibleByStringInterpolation {
-    /// Interpolated values are escaped too.
+    /// Escapes interpolated values together with the literal around them.
     init(stringLiteral value: String) { self.init(value, limit: .max) }
 }

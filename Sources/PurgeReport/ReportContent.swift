@@ -69,7 +69,7 @@ package struct ReportContent {
     var largest: [File] = []
     /// The findings; nil if the container could not be diagnosed.
     package var findings: [Finding]?
-    /// The number of findings for each title; without a number, `findings` lists all findings with the title.
+    /// The number of findings by title. For a title without a number, `findings` lists all of them.
     package var findingCounts: [String: Int64] = [:]
     /// False if the journal is known to record no events or samples.
     var isRecorded = true
