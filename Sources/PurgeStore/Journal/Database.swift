@@ -37,7 +37,7 @@ final class Database {
                 let deadline = deadline?.assumingMemoryBound(to: Int64.self).pointee ?? .max
                 return System.uptime() > deadline ? 1 : 0
             }, deadline)
-        // A reader may lock the file for a moment while it recovers from a killed writer.
+        // A reader locks the file for a moment, and longer while it rolls back the change of a killed writer.
         sqlite3_busy_timeout(handle, patience)
         // Nothing is mapped, since a page that the disk cannot provide would end the process. No temporary file is written to /tmp.
         try execute("PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF")

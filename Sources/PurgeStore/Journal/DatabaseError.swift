@@ -6,7 +6,7 @@ struct DatabaseError: Error, Hashable {
     /// The primary result code, such as SQLITE_CORRUPT.
     var code: Int32
     var message: String
-    /// The errno of the system call that failed, if one did.
+    /// The errno of the system call that failed; 0 if none did.
     var systemError: Int32 = 0
     /// Whether an entry with the name of the journal, or of a file beside it, was not made by purgefs. `message` says what the
     /// entry is.

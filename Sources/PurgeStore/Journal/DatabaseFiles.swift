@@ -38,7 +38,7 @@ enum DatabaseFiles {
         return sqlite3_vfs_register(copy, 0)
     }
 
-    /// The functions that SQLite calls with paths.
+    /// Replacements for the functions that SQLite calls with paths.
     private static var calls: [(String, sqlite3_syscall_ptr)] {
         [
             ("open", unsafeBitCast(open, to: sqlite3_syscall_ptr.self)),

@@ -16,8 +16,8 @@ struct DatabasePlace: Sendable {
     /// The path for SQLite, which means nothing to the kernel.
     var path: String { directory.map { "\(Self.prefix)\($0.raw)/\(name)" } ?? name }
 
-    /// Returns the directory and the name in such a path, or in one that SQLite derived from it; nil for any other path. For the
-    /// directory itself the name is nil.
+    /// Parses a path that `path` returned, or that SQLite derived from one; returns nil for any other path. For the directory
+    /// itself the name is nil.
     static func parts(of path: CName) -> (directory: Int32, name: CName?)? {
         guard strncmp(path, prefix, prefix.utf8.count) == 0 else { return nil }
         var end: UnsafeMutablePointer<CChar>?

@@ -1,6 +1,6 @@
 extension Journal {
     /// Returns whether the last mount in the journal has no unmount after it. If the journal has neither event, returns whether
-    /// it has other events and was not closed. Returns false for a journal that is damaged or cannot be opened yet.
+    /// it has other events and was not closed. Returns false for a journal that was damaged, or could not be opened at first.
     public func endsWithinAMount() throws(StoreError) -> Bool {
         if openingFailure != nil || wasDamaged { return false }
         let isWithin = try withDatabase { (database) throws(DatabaseError) -> Bool in
@@ -13,7 +13,7 @@ extension Journal {
         return isWithin && !wasDamaged
     }
 
-    /// Returns the number of the newest event of a type that names no path; 0 if there is none.
+    /// Returns the number of the newest event of `type` without a path; 0 if there is none.
     private static func newest(_ type: String, in database: Database) throws(DatabaseError) -> Int64 {
         try database.number(newest(type)) ?? 0
     }

@@ -4,7 +4,7 @@ import PurgeModel
 import PurgeSystem
 import Synchronization
 
-/// STORE/journal.sqlite: the events of a store's whole life, and when each file was last used. Only background threads use it,
+/// STORE/journal.sqlite: a store's events and samples across mounts, and when each file was last used. Workers never use it,
 /// since a call may wait for the disk.
 public final class Journal: Sendable {
     /// The number of events beyond which the oldest are dropped.
@@ -13,15 +13,15 @@ public final class Journal: Sendable {
     private static let patience: Int32 = 1000
     /// The longest journal in pages that an opening checks as a whole: 16 MiB.
     private static let pagesChecked: Int64 = 4096
-    /// How many times a damaged journal is replaced. A disk that keeps damaging it cannot hold a journal.
+    /// How many damaged or lost journals are replaced. A disk that keeps damaging them cannot hold a journal.
     private static let mostDamages = 3
     /// The most recoveries in one use: a stray log is kept aside, and then a damaged journal.
     private static let mostRecoveries = 2
 
     private struct State {
-        /// nil until the journal can be opened.
+        /// nil while no journal is open.
         var database: Database?
-        /// The file that `database` has open.
+        /// The file that `database` has open, or had open last.
         var file: JournalFiles.FileIdentity?
         var lastSequence: Int64 = 0
         /// The last number in the damaged journals that were replaced. New events get higher numbers, so that readers that
@@ -33,7 +33,7 @@ public final class Journal: Sendable {
         var bounds = JournalBounds()
         /// The number of last uses; nil if they must be counted.
         var lastUses: Int64?
-        /// Damage that was not reported yet, and how often damage was found in all.
+        /// Damage not reported yet, and the number of journals that were damaged or lost.
         var damage: [JournalDamage] = []
         var damages = 0
         var openingFailure: StoreError?
@@ -45,7 +45,7 @@ public final class Journal: Sendable {
     private let capacity: Int64
     /// Whether a damaged journal is kept aside and replaced.
     private let replacesDamaged: Bool
-    /// Whether writes to this journal are discarded.
+    /// Whether the journal was opened for reading. Callers then write nothing to it.
     public let isForReading: Bool
     /// Whether the journal had the rollback journal that closing removes, which means that its last writer was killed.
     let wasLeftOpen: Bool
@@ -65,7 +65,8 @@ public final class Journal: Sendable {
     /// Opens the journal, and creates it if there is none. A damaged journal is an error and stays unchanged. With
     /// `toleratingFullDisk`, each later use tries again to open a journal for which the disk has no room, because files can be
     /// deleted without a journal. With `replacingDamaged`, a journal found damaged now or later is kept aside and a new one
-    /// begun (`takeDamage`). A file that was never a journal, or that a newer version wrote, is still an error.
+    /// begun (`takeDamage`). Another program's database, an entry that is not a plain file, and a journal of a newer version
+    /// are still errors.
     public static func open(
         in store: Store, toleratingFullDisk: Bool = false, replacingDamaged: Bool = false
     ) throws(StoreError) -> Journal {
@@ -94,7 +95,7 @@ public final class Journal: Sendable {
         } catch { return false }
     }
 
-    /// Why the journal could not be opened, if each use tries again.
+    /// Why the journal could not be opened at first; nil if it could. Each later use tries again.
     public var openingFailure: StoreError? { state.withLock { $0.openingFailure } }
 
     /// Returns the number of the newest event, or of the newest readable one in a damaged journal, which stays unchanged; 0 if
@@ -131,8 +132,8 @@ public final class Journal: Sendable {
         state.reserve?.keep()
     }
 
-    /// Opens the journal of a store that no daemon holds, for reading. Nothing in the store changes, and writes are discarded.
-    /// Returns an empty journal if the store has none.
+    /// Opens the journal of a store that no daemon holds, for reading. Nothing in the store changes. Returns an empty journal
+    /// if the store has none.
     public static func openForReading(in store: Store) throws(StoreError) -> Journal {
         do throws(DatabaseError) {
             try JournalFiles(store.place).check()
@@ -146,10 +147,10 @@ public final class Journal: Sendable {
 
     deinit { state.withLock { Self.close(&$0) } }
 
-    /// The number of the newest event; 0 if there is none.
+    /// The number of the newest event, even of one in a journal that was replaced; 0 if there is none.
     public var lastSequence: Int64 { state.withLock { $0.lastSequence } }
 
-    /// Opens a journal that could not be opened before. Returns the number of its newest event.
+    /// Opens the journal unless it is open. Returns the number of the newest event.
     public func makeReady() throws(StoreError) -> Int64 {
         try withState { (state) throws(DatabaseError) in
             _ = try database(&state)
@@ -157,7 +158,7 @@ public final class Journal: Sendable {
         }
     }
 
-    /// Adds events, all or none. The caller has set `seq` in rising order.
+    /// Adds events and the held samples, all or none. The caller has set `seq` in rising order.
     public func append(_ events: [Event]) throws(StoreError) {
         guard let last = events.last?.seq else { return }
         try withState { (state) throws(DatabaseError) in
@@ -183,7 +184,8 @@ public final class Journal: Sendable {
         }
     }
 
-    /// Sets the bounds and drops the oldest events beyond them, over several calls if necessary. `now` is the device's time.
+    /// Sets the bounds and drops the oldest events and samples beyond them, over several calls if necessary. `now` is the
+    /// device's time.
     public func keep(within bounds: JournalBounds, at now: Instant) throws(StoreError) {
         try withState { (state) throws(DatabaseError) in
             state.bounds = bounds
@@ -197,7 +199,7 @@ public final class Journal: Sendable {
         }
     }
 
-    /// Writes everything into the one file and closes it; later calls throw.
+    /// Closes the journal as one file, without reserve and rollback journal; later calls throw.
     public func close() { state.withLock { Self.close(&$0) } }
 
     func withDatabase<Result: Sendable>(

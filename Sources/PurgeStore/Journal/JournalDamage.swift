@@ -1,7 +1,7 @@
 import PurgeModel
 import PurgeSystem
 
-/// The loss of a file beside the journal, or of a journal that was damaged or removed, and that a new one continues.
+/// A journal that was damaged, removed or replaced and that another one continues, or a stray log that was kept aside.
 public struct JournalDamage: Sendable {
     /// The message for the user.
     public let message: StoreError
@@ -27,7 +27,7 @@ public struct JournalDamage: Sendable {
         losesEvents = false
     }
 
-    /// The journal's file was renamed or removed.
+    /// The journal's file was removed or replaced.
     init(ofLostIn place: StoreDirectory) {
         message = StoreError(
             "the journal was removed or replaced while it was in use", path: place.pathOf(JournalSchema.fileName),

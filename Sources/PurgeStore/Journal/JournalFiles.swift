@@ -4,14 +4,15 @@ import PurgeSystem
 
 /// The entries with the names of the journal and of the files beside it, before SQLite opens them.
 struct JournalFiles {
-    /// The number of damaged journals, the newest ones, that are kept besides the oldest one.
+    /// How many of the newest damaged journals are kept besides the oldest one.
     private static let newestKept = 2
 
     let place: StoreDirectory
     init(_ place: StoreDirectory) { self.place = place }
 
     /// Refuses entries that are not plain files, foreign databases, and a write-ahead log that the journal does not use. SQLite
-    /// would only report that it cannot open them, and would notice an odd rollback journal only when it writes.
+    /// would report only that it cannot open an odd entry, and would notice an odd rollback journal only when it writes. It
+    /// would also apply the log.
     func check() throws(DatabaseError) {
         if let kind = oddKind(of: JournalSchema.fileName) {
             throw .foreign("is \(kind), not a journal of purgefs")
@@ -84,7 +85,7 @@ struct JournalFiles {
     var seemsToUseLog: Bool { modes?.reading == Self.log }
 
     /// Removes all damaged journals except the oldest and the `newestKept` newest. The oldest usually has most of the history.
-    /// Files that purgefs did not make always stay.
+    /// Files kept aside as foreign always stay.
     func removeOldDamaged() {
         do throws(StoreError) {
             let prefix = "\(JournalSchema.fileName).damaged-"

@@ -26,7 +26,7 @@ extension StoreDirectory {
     private func salvageJournal(isForeign: Bool) throws(StoreError) -> String {
         let (name, files) = (JournalSchema.fileName, JournalFiles(self))
         let aside = try nameAside(for: name, isForeign ? .foreign : .damaged)
-        // SQLite could not open the journal for reading while these exist.
+        // SQLite cannot open the journal for reading while an entry beside it is not a plain file.
         try keepJournal(as: aside, parts: Self.journalParts.filter { files.oddKind(of: name + $0) != nil })
         if files.hasStrayLog { try keepJournal(as: aside, parts: [JournalSchema.logPart]) }
         let new = "\(name).new"

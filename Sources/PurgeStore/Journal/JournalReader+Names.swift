@@ -60,7 +60,8 @@ extension JournalReader {
         } ?? []
     }
 
-    /// Returns the paths that are the path of an event or, with `isTarget`, its `to`. Most folders above a deep path have none.
+    /// Returns the paths that an event has as its path or, with `isTarget`, as its `to`. Most folders above a deep path have no
+    /// event, so the caller need not ask about them one by one.
     public func having(events paths: [String], to isTarget: Bool) throws(StoreError) -> [String] {
         try withDatabase { (database) throws(DatabaseError) in
             let rows = try database.prepare(EventRow.existence(to: isTarget))
@@ -74,7 +75,7 @@ extension JournalReader {
         } ?? []
     }
 
-    /// Returns, each once, the paths of events that come next after `text` in byte order or, with `backwards`, just before it.
+    /// Returns the distinct paths of events that come next after `text` in byte order or, with `backwards`, next before it.
     public func paths(
         near text: String, backwards: Bool, limit: Int
     ) throws(StoreError) -> [String] {

@@ -1,7 +1,8 @@
 import CSQLite
 import PurgeModel
 
-/// Reads the events of a store's journal, even while a daemon writes to it; changes nothing. Threads must not share a reader.
+/// Reads a store's journal, even while a daemon writes to it. Changes nothing, except that SQLite rolls back a change that a
+/// killed writer left half done. Threads must not share a reader.
 public final class JournalReader {
     /// A filter for events.
     public struct Filter: Hashable, Sendable {
@@ -18,14 +19,14 @@ public final class JournalReader {
         }
     }
 
-    /// Events are fetched in pages, so that a slow reader never keeps old events from being deleted.
+    /// The number of events fetched at once, limited so that a slow reader never keeps old events from being deleted.
     private static let page = 1000
 
     /// nil if the store has no journal yet.
     private var database: Database?
     private let place: StoreDirectory
 
-    /// Opens the journal without taking a lock. Throws if there is no store.
+    /// Opens the journal without taking the store's lock. Throws if there is no store.
     public init(storePath: String) throws(StoreError) {
         place = try StoreDirectory.open(storePath)
         let names = try place.names()
@@ -102,8 +103,8 @@ public final class JournalReader {
             do throws(DatabaseError) {
                 return try body(database)
             } catch {
-                // A writer was killed between two reads, or has just begun. A read-only connection cannot tell from the
-                // rollback journal which; a new connection waits for the lock that shows the difference.
+                // Either a writer was killed between two reads, or one has just begun. A read-only connection finds the same
+                // rollback journal in both cases. A new connection waits for a lock, which tells the cases apart.
                 guard error.code == SQLITE_READONLY, let opened = try Self.open(in: place) else { throw error }
                 self.database = opened
                 return try body(opened)

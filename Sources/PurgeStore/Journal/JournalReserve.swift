@@ -33,8 +33,7 @@ struct JournalReserve: Sendable {
         }
     }
 
-    /// Replenishes the reserve. If the disk does not have that much, the reserve is smaller; events that find no room wait in
-    /// memory.
+    /// Replenishes the room for events, unless the disk is nearly full. Events that find no room wait in memory.
     func keep() {
         guard Self.hasRoom(journal.raw) else { return }
         do throws(Errno) {

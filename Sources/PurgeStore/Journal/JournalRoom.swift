@@ -12,10 +12,10 @@ struct JournalRoom {
     private static let returns = 50
     /// Pages that the trees themselves may take in addition to a batch.
     private static let reserve: Int64 = 16
-    /// The maximum size of a last use in bytes, and roughly of a sample, each with its share of the tree.
+    /// The size in bytes of a last use (at most) and of a sample (roughly), each with its share of the tree.
     private static let lastUseBytes: Int64 = 40
     private static let sampleBytes: Int64 = 160
-    /// The number of samples in a large journal.
+    /// The most samples that a journal of any size keeps.
     static let mostSamples: Int64 = 10_000
 
     private let database: Database
@@ -26,7 +26,7 @@ struct JournalRoom {
         (self.database, self.size, self.lastUses) = (database, size, lastUses)
     }
 
-    /// How many samples may be kept: at most a quarter of the bound.
+    /// How many samples may be kept: they take at most a quarter of the bound.
     private var sampleCapacity: Int64 {
         size > .zero ? min(Self.mostSamples, size.bytes / 4 / Self.sampleBytes) : Self.mostSamples
     }
@@ -37,7 +37,7 @@ struct JournalRoom {
         try thinOutSamples()
     }
 
-    /// Drops every second sample of the older half if there are too many, so that the distant past is known less exactly. The
+    /// Drops every second sample of the older half as long as there are too many, so the distant past has fewer samples. The
     /// extremes stay, because a report states them for the whole time.
     private func thinOutSamples() throws(DatabaseError) {
         while try database.number("SELECT count(*) FROM samples") ?? 0 > sampleCapacity {
@@ -78,8 +78,8 @@ struct JournalRoom {
         return parts
     }
 
-    /// Drops the oldest events until these fit. They fit into an empty journal of the smallest size, so this terminates. A size
-    /// of 0 means that no more events are recorded; the existing ones stay.
+    /// Drops the oldest events until `part` fits. A part fits into an empty journal of the smallest size, so this terminates. A
+    /// size of 0 means that no more events are recorded; the existing ones stay.
     func make(for part: Part) throws(DatabaseError) {
         guard size > .zero else { return }
         let needed = part.bytes / (try pageSize()) + Self.reserve
@@ -87,13 +87,13 @@ struct JournalRoom {
         while try used() + needed > most { if try dropOldest() == 0 { return } }
     }
 
-    /// Drops the oldest events beyond `count`. Acts only once for every hundredth of `count` that was added.
+    /// Drops the oldest events beyond `count`. Acts only once for each `count / 100` events added.
     func keep(_ count: Int64, before: Int64, last: Int64) throws(DatabaseError) {
         let step = max(1, count / 100)
         if before / step != last / step { try drop(upTo: last - count) }
     }
 
-    /// Drops the oldest events if the bound was lowered, and returns unused pages to the disk.
+    /// Drops the oldest events and samples beyond the bound, and returns unused pages to the disk.
     func shrink() throws(DatabaseError) {
         try thinOutSamples()
         let most = try limit()
@@ -109,7 +109,7 @@ struct JournalRoom {
         }
     }
 
-    /// Drops events with an earlier simulated time. Times rise with the numbers, except where the clock was set.
+    /// Drops events and samples with an earlier simulated time. Times rise with the numbers, except where the clock was set.
     func dropEvents(before time: String) throws(DatabaseError) {
         for _ in 0..<Self.steps {
             let first = try database.prepare("SELECT time FROM events ORDER BY seq LIMIT 1")

@@ -109,7 +109,7 @@ struct JournalSalvage {
     }
 
     /// Returns the event in a row. Returns nil for a row that is not an event, or whose number is so high that a journal could
-    /// not continue: that row is lost, but the rows after it are not.
+    /// not continue. Only that row is lost, not the rows after it.
     private func understood(_ row: borrowing Statement) throws(DatabaseError) -> Event? {
         do {
             let event = try EventRow.event(row)

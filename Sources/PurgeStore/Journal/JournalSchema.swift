@@ -53,9 +53,9 @@ enum JournalSchema {
         objects.map { "\($0.sql); " }.joined()
         + "PRAGMA application_id = \(application); PRAGMA user_version = \(version)"
 
-    /// The pragmas for writing. They choose a rollback journal instead of a write-ahead log, whose index is a mapped file: a
-    /// page of it that the disk cannot provide (Btrfs full or at its quota, a dying disk) would end the daemon with SIGBUS. The
-    /// rollback journal is kept between transactions (PERSIST), so that a commit neither creates nor removes a file.
+    /// The pragmas for writing. They choose a rollback journal, because the index of a write-ahead log is a mapped file. A page
+    /// of the index that the disk cannot provide (Btrfs full or at its quota, a dying disk) would end the daemon with SIGBUS.
+    /// The rollback journal is kept between transactions (PERSIST), so that a commit neither creates nor removes a file.
     private static func writing(durably: Bool) -> String {
         """
         PRAGMA journal_mode = PERSIST; PRAGMA synchronous = \(durably ? "FULL" : "OFF"); \
@@ -71,8 +71,8 @@ enum JournalSchema {
         try openOrMake(place, patience: patience, durably: durably).database
     }
 
-    /// Does the same as `openForWriting`, and also returns whether this call created the tables. In new tables, nobody can have
-    /// changed anything yet.
+    /// Does the same as `openForWriting`, and also returns whether this call created the tables, which then need
+    /// no check.
     static func openOrMake(
         _ place: DatabasePlace, patience: Int32, durably: Bool
     ) throws(DatabaseError) -> (database: Database, isNew: Bool) {
@@ -108,8 +108,8 @@ enum JournalSchema {
         return database
     }
 
-    /// Opens the database for reading, without looking at its tables. A read-only connection cannot roll back a change left
-    /// half done, so then a writable one is opened.
+    /// Opens the database for reading, without checking its tables. A read-only connection cannot roll back a change left half
+    /// done; in that case, this opens a writable one.
     static func openAsItIs(_ place: DatabasePlace) throws(DatabaseError) -> Database {
         let database = try Database(place, flags: SQLITE_OPEN_READONLY)
         do {
