@@ -9,8 +9,8 @@ extension Store {
 
     /// Returns a moment of real time later than every stamp that the store's file system has given so far, and not later than
     /// any future one. Stamps come from a clock that stands still for some milliseconds, so two files written one after the
-    /// other can have the same stamp; this waits for the clock's next step. Throws EIO if the clock does not advance in time,
-    /// for example because the machine's clock was set back.
+    /// other can have the same stamp. So this waits for the clock's next step. Throws EIO if the clock does not advance in
+    /// time, for example because the machine's clock was set back.
     public func momentBetweenStamps() throws(Errno) -> FileTime {
         let began = FileTime(Instant(nanoseconds: System.now()))
         let last = try newStamp()

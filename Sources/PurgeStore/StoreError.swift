@@ -5,7 +5,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public var advice: String
     /// Whether the store cannot be written, but may still be readable.
     public var isForLackOfWriting = false
-    /// Whether another process kept the journal locked for as long as a reader waits.
+    /// Whether another process kept the journal locked for longer than this process waits.
     public var isForLock = false
 
     /// Whether the disk under the store has no room for the journal.

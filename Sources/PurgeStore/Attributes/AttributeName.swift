@@ -4,8 +4,8 @@ import PurgeSystem
 
 /// A parsed name of an extended attribute, as the app spelled it.
 public enum AttributeName {
-    /// An attribute of docs/XATTRS.md, under any of its names. `appleForm` is the attribute's value under one of Apple's names;
-    /// nil under purgefs's own name.
+    /// An attribute that an app can set (docs/XATTRS.md), under any of its names. `appleForm` is the attribute's value under
+    /// one of Apple's names; nil under purgefs's own name.
     case storage(StorageAttribute, appleForm: [UInt8]?)
     case computed(ComputedAttribute)
     /// An unknown name in purgefs's own namespace.

@@ -1,7 +1,7 @@
 import Glibc
 import PurgeModel
 
-// The only conversions between the kernel's times and the model's.
+// Conversions between the kernel's times and the model's.
 extension FileTime {
     public init(_ time: timespec) { self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec)) }
 

@@ -2,8 +2,8 @@ import Glibc
 import PurgeModel
 import PurgeSystem
 
-/// When an entry of a store was created. No program can set a file's birth time, so a copy of a store keeps the original's time
-/// in a hidden attribute of each entry. That time counts if it is earlier than the entry's own birth time.
+/// When an entry of a store was created. No program can set a birth time, so a copy of a store keeps the original's time in a
+/// hidden attribute of each file and folder. The recorded time counts if it is earlier than the entry's own birth time.
 public enum StoredBirth {
     static let key = "user.purgefs.born"
 

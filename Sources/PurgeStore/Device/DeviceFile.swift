@@ -10,7 +10,8 @@ struct DeviceFile {
     static let name = "device.json"
     /// The file that a save writes and then renames to device.json. A file left behind under this name has no meaning.
     static let newName = "device.json.new"
-    /// The size in bytes of the largest file that is read. purgefs writes about 1000 bytes.
+    /// The size in bytes of the largest file that is read. purgefs writes about 1000 bytes, and about 30 more for each of up to
+    /// 1000 advances of the clock.
     private static let limit = 65536
 
     enum Content {

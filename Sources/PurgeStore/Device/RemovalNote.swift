@@ -1,9 +1,10 @@
 import Glibc
 import PurgeSystem
 
-/// An empty file in the store that exists while a command removes files. device.json cannot reliably record that the last of
-/// them is gone, because writing it may fail on a full or failing disk. A file can be unlinked even then. If the directory does
-/// not allow that (it is immutable, or no longer writable), the note is given a size instead, which voids it.
+/// An empty file in the store that exists while a reboot, an update or a deletion removes files (`DeviceWork`). device.json
+/// cannot reliably record that the last of the files is gone, because writing it may fail on a full or failing disk. A file can
+/// be unlinked even then. If the directory does not allow an unlink (it is immutable, or no longer writable), `remove` gives
+/// the note a size instead, which voids it.
 ///
 /// The note is on disk before the mark in device.json, and unlinked before the mark is cleared. A mount that finds only the mark
 /// changes the device and removes no files, so files that were made later stay.

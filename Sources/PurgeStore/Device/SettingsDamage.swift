@@ -1,6 +1,6 @@
 /// Why device.json cannot be used.
 enum SettingsDamage: Error, Hashable {
-    /// The entry is not a plain file, or its content cannot be parsed as a JSON object.
+    /// The entry is not a plain file, is too long, or has content that cannot be parsed as a JSON object.
     case unreadable(String)
     case value(name: String, String)
     case newerVersion(Int64)
@@ -14,8 +14,8 @@ enum SettingsDamage: Error, Hashable {
         }
     }
 
-    /// Returns the name in a form that is safe to show in a terminal: at most 64 characters, with `?` for ASCII control
-    /// characters. In a damaged file, a name can be anything.
+    /// Returns at most 64 Unicode scalars of the name, with `?` for ASCII control characters. In a damaged file, a name can be
+    /// anything, even a sequence that controls the terminal.
     static func visible(_ name: String) -> String {
         String(name.unicodeScalars.prefix(64).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : Character($0) })
     }

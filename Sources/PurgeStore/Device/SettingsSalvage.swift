@@ -1,7 +1,7 @@
 import PurgeModel
 
-/// The settings of a new device, with some values carried over from damaged settings: those on which the files in the store
-/// depend. Each value is kept if it is readable, and valid together with the others.
+/// The settings of a new device, with the values of damaged settings on which the files and events in the store depend. Each
+/// such value is kept if it is readable, and valid together with the values kept before it.
 struct SettingsSalvage {
     private(set) var settings = Device.fresh()
     private var kept: [String] = []
@@ -13,7 +13,7 @@ struct SettingsSalvage {
         // A smaller device would purge caches, and a smaller journal would drop events.
         keep("total", of: content) { $0.total = $1 }
         keep("journalSize", of: content, isOptional: true) { $0.journal.size = $1 }
-        // Files without a class of their own have this one.
+        // Files without a class of their own have the device's default class.
         keep("protection", of: content) { $0.protection = $1 }
         keep("clock", of: content, isOptional: true) { $0.clock = $1 }
         keep("clockAdvances", of: content, isOptional: true) { $0.history = $1 }
@@ -36,7 +36,7 @@ struct SettingsSalvage {
         } catch { lost.append(name) }
     }
 
-    /// A sentence about what was kept and what was not.
+    /// A sentence that names the values kept and the settings that have their defaults.
     var text: String {
         if kept.isEmpty { return "All settings have their defaults." }
         let others = lost.isEmpty ? "all other settings have" : "\(Self.list(lost + ["all other settings"])) have"

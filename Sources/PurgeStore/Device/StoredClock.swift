@@ -4,7 +4,7 @@ import PurgeSystem
 /// The device's clock, as stored.
 public enum StoredClock {
     /// Returns the number of seconds by which the clock is ahead of real time, from device.json; 0 if there is no such file.
-    /// Takes no lock. Throws if there is no store.
+    /// Takes no lock. Throws if there is no store, or if the file is damaged.
     public static func secondsAhead(storePath: String) throws(StoreError) -> Int64 {
         let place = try StoreDirectory.open(storePath)
         try place.refuseForeign(try place.names(), creating: false)

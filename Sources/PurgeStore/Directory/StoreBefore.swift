@@ -14,7 +14,7 @@ public struct StoreBefore: Sendable {
     /// Whether there was no store yet.
     var isEmpty: Bool { !names.contains("container") && !names.contains(DeviceFile.name) }
 
-    /// Whether device.json existed. It has the default protection class with which the files in the store were created.
+    /// Whether device.json existed. If it did, files in the store may depend on the default protection class in it.
     public var hasSettings: Bool { names.contains(DeviceFile.name) }
 
     /// Records the state. With `isPrepared`, the store's start has already created the folders of the layout, so none counts as
@@ -35,7 +35,7 @@ public struct StoreBefore: Sendable {
     }
 
     /// Restores the store for a start that has released the store and left its mark. Does nothing if another process holds the
-    /// lock, or has opened the store to change it since. Waits for the lock like any opening of the store: a child that was
+    /// lock, or has opened the store to change it since. Waits for the lock like any opening of the store. A child that was
     /// just forked may hold the lock for a moment, and the start's own daemon holds it until the daemon ends.
     public func restore(after start: String) {
         let store: StoreDirectory
@@ -55,8 +55,9 @@ public struct StoreBefore: Sendable {
         } catch {}  // the mark means nothing to other starts, and the next opening of the store removes it
     }
 
-    /// Best effort: removes the entries that purgefs has created in the store since this state was recorded, and restores the
-    /// directory's mode. If anything else has been put into the store meanwhile, changes nothing. The caller holds the lock.
+    /// Best effort: removes the entries that purgefs has created in the store since this state was recorded. Also removes the
+    /// store's directory if the opening created it, and otherwise restores the directory's mode. If anything else has been put
+    /// into the store meanwhile, changes nothing. The caller holds the lock.
     func restore(_ store: FileDescriptor) {
         do throws(Errno) {
             guard try hasOnlyWhatGoes(store) else { return }

@@ -11,8 +11,8 @@ struct StoreDirectory: Sendable {
     /// Whether the store is removed when the processes that use it have ended, so that nothing in it needs a sync.
     private(set) var isTemporary = false
 
-    /// Returns the same directory, marked as temporary if it lies in `start`. `start` is the directory of a start, which
-    /// removes this directory and everything in it when it ends.
+    /// Returns the same directory, marked as temporary if it lies in `start`, the directory of a start. The start removes
+    /// `start` and everything in it when the start ends.
     func belonging(to start: String?) -> StoreDirectory {
         var directory = self
         directory.isTemporary = start.map { absolutePath.isPath(below: $0) } ?? false
@@ -67,8 +67,8 @@ struct StoreDirectory: Sendable {
                 let isEnding = holder.map { StoreHolder.isEndingDaemon($0.pid, of: absolutePath) } ?? false
                 let now = System.uptime()
                 if isEnding { deadline = min(now + Self.graceTime, began + Self.endingTime) }
-                // The lock belongs to a dead holder's child that has not called exec yet, which may take a while on a busy
-                // machine.
+                // /proc may show no holder because the holder is dead and its child has not called exec yet, which may take a
+                // while on a busy machine.
                 if holder == nil { deadline = max(deadline, began + Self.graceTime) }
                 guard now < deadline else { throw Self.busy(path, holder: holder, isEnding: isEnding) }
                 guard System.endSignal() == nil else { throw .interrupted(path) }

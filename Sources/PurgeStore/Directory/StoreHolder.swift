@@ -24,8 +24,8 @@ enum StoreHolder {
     }
 
     /// Whether a process is a daemon whose mount of the store is over: either it says so (`EndingMark`), or it has /dev/fuse
-    /// open and the mount is gone. Neither holds for a daemon that has not mounted yet. Returns false if /proc does not show
-    /// the process's descriptors and mounts.
+    /// open and the mount is gone. The latter also holds for a daemon between opening /dev/fuse and mount(2). Returns false
+    /// if /proc does not show the process's descriptors and mounts.
     static func isEndingDaemon(_ pid: Int32, of store: String) -> Bool {
         do throws(Errno) {
             let directory = "/proc/\(pid)/fd"

@@ -9,7 +9,7 @@ public struct ExtentDamage: Error, Hashable, Sendable {
     /// Whether nothing is known about the charged blocks, so that the file counts as full. A power loss or a failed read can
     /// cause that. All other damage comes from another program.
     public let countsAsFull: Bool
-    /// Whether only permissions are missing.
+    /// Whether the record cannot be read only for lack of permission.
     public let isForbidden: Bool
 
     public init(what: String, countsAsFull: Bool, isForbidden: Bool = false) {

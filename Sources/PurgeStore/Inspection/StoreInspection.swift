@@ -32,7 +32,7 @@ extension StoreDirectory {
         "\(name).\(kind.rawValue)-\(try numberAside(for: name, kind))"
     }
 
-    /// Returns a number above those of the files kept aside for `name`, or the lowest free one if the largest is in use.
+    /// Returns one more than the largest number in use for `name` below Int.max or, if that is taken, the lowest free one.
     func numberAside(for name: String, _ kind: KeptAside) throws(StoreError) -> Int {
         let prefix = "\(name).\(kind.rawValue)-"
         let found = try names().filter { $0.hasPrefix(prefix) }
