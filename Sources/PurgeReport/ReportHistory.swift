@@ -5,12 +5,12 @@ import PurgeModel
 struct ReportHistory {
     /// The files of one directory that were purged for one reason.
     struct Purged {
-        /// The directory: nil for space of other apps, `.` for the container itself.
+        /// The directory: `.` for the container itself, nil for space of other apps and for a sum of groups.
         var directory: String?
         var reason: String
         var files: Int64 = 0
         var bytes = ByteCount.zero
-        /// The time of the latest purge.
+        /// The time of the purge recorded last, or the latest such time in a sum.
         var last = ""
     }
     private struct Group: Hashable {
@@ -18,7 +18,7 @@ struct ReportHistory {
         var reason: String
     }
 
-    /// The number of groups kept apart; later groups are summed by reason.
+    /// The largest number of groups kept apart; later groups are summed by reason.
     private static let mostGroups = 20_000
     /// The largest number of events that a table lists.
     static let mostNewest = 50

@@ -12,7 +12,7 @@ struct ReportTable {
     let columns: [Column]
     let rows: [[HTML]]
 
-    /// The explicit roles are needed because an element with another layout loses its implicit role.
+    /// Roles are explicit, because a table element with another CSS `display` loses its implicit role.
     var html: HTML {
         let head = columns.map { column in
             HTML(
@@ -39,7 +39,7 @@ struct ReportTable {
 }
 
 extension HTML {
-    /// Returns a path, isolated because it may contain right-to-left text or leading and trailing spaces.
+    /// Returns a path in `bdi`, because it may contain right-to-left text, and in `code`, whose style keeps spaces.
     static func path(_ path: String?) -> HTML {
         guard let path, !path.isEmpty else { return "" }
         return HTML("bdi", [:], HTML("code", [:], HTML(HTMLText(path))))
@@ -53,7 +53,6 @@ extension HTML {
     static func paragraph(_ content: HTML...) -> HTML { HTML("p", [:], content) }
     static func remark(_ content: HTML...) -> HTML { HTML("p", ["class": "remark"], content) }
 
-    /// Returns a section of the page with its heading.
     static func section(_ id: HTMLText, _ title: HTMLText, _ content: [HTML]) -> HTML {
         HTML(
             "section", ["id": id, "aria-labelledby": "\(id.escaped)-title"],

@@ -81,7 +81,7 @@ struct ReportTables {
         ]
     }
 
-    /// Returns a group of findings with the same title, which mostly share their advice.
+    /// Returns markup for findings with the same title. Most share their advice, so it is given once, after the list.
     private func group(_ findings: [ReportContent.Finding]) -> [HTML] {
         let shown = findings.prefix(Self.mostFindings)
         let items = shown.compactMap { finding -> HTML? in

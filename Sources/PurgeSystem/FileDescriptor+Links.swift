@@ -12,7 +12,7 @@ extension FileDescriptor {
                 let isShared = status.st_mode & 0o022 != 0 && status.st_mode & S_ISVTX == 0
                 guard status.st_uid == 0, !isShared else { return false }
                 let identity = FileIdentity(status)
-                // A bind mount can show the root of the tree, or a directory above, further down.
+                // A bind mount can show the root further down, where `..` leads up. Only at the top does `..` lead to itself.
                 if identity == top, identity == below { return true }
                 (path, below) = (path + "/..", identity)
             }

@@ -22,8 +22,9 @@ extension FileDescriptor {
         FileDescriptor(adopting: try System.open(at: raw, name, flags | O_CLOEXEC | O_NOFOLLOW, mode: mode))
     }
 
-    /// Opens an entry of this directory that is a regular file; EINVAL for anything else. It does not wait for the other end of
-    /// a FIFO or for a device, but only for another process to give up a lease on the file.
+    /// Opens an entry of this directory that is a regular file. Throws ELOOP for a symbolic link, EISDIR for a directory to be
+    /// written, and EINVAL for any other entry. Does not wait for the other end of a FIFO or for a device, but only for another
+    /// process to give up a lease on the file.
     public func openFile(_ name: UnsafePointer<CChar>, _ flags: Int32) throws(Errno) -> FileDescriptor {
         try Self.openFile(name, flags, in: raw)
     }

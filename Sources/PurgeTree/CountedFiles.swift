@@ -10,7 +10,7 @@ import PurgeModel
     var queue = VictimQueue()
     /// A file of `tmp` is aged if its last use is at or before this instant; nil until `Tree.advance` first considers ages.
     var lastUseOfAged: Instant?
-    /// Whether any hold or purge has ended since the last `Tree.takeEndings`.
+    /// The endings of holds and purges since the last `Tree.takeEndings`.
     var endings: TreeEndings = []
 
     init(_ device: Device) { accounts = DeviceAccounts(device) }

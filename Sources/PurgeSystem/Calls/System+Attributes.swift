@@ -28,7 +28,7 @@ extension System {
     public static func knownInode(ofPath path: String) throws(Errno) -> Int64 {
         try SystemCall.run(.statx) { shim_known_inode(path) }
     }
-    /// Returns whether something may be mounted there; false is certain. As with `device`, a daemon is not asked about its
+    /// Returns whether something may be mounted at `path`; false is certain. As with `device`, a daemon is not asked about its
     /// own mount point, but may be asked about a name in its mount.
     public static func mayBeMountpoint(_ path: String) -> Bool {
         do { return try SystemCall.run(.statx) { shim_is_mount_root(path) } != 0 } catch { return true }

@@ -23,7 +23,8 @@ extension System {
     ) throws(Errno) {
         try SystemCall.done(.setxattr) { shim_setxattr(dir, name, key, value, value.count, flags) }
     }
-    /// Returns the length of the list of names, each terminated by a zero.
+    /// Returns the length of the list of names, each terminated by a zero, and stores the list in `buffer` unless that is
+    /// empty; ERANGE if the list does not fit.
     public static func attributeNames(
         at dir: Int32, _ name: CName?, into buffer: UnsafeMutableBufferPointer<CChar>
     ) throws(Errno) -> Int {

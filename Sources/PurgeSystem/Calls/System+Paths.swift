@@ -36,7 +36,7 @@ extension System {
         }
     }
 
-    /// Resolves the path of a file that open(2) may create, which also follows a link to a file that does not exist yet.
+    /// Resolves the path of a file that open(2) may create. Also follows a link whose target does not exist yet.
     public static func resolvedOrCreated(_ path: String) throws(Errno) -> String {
         var place = try resolvedOrParent(path)
         var links = 0

@@ -70,8 +70,8 @@ extension System {
     /// environment, or than 4 KiB.
     ///
     /// A new thread calls fork(2) before it runs anything else, and is the copy's only thread. A thread that has run Swift
-    /// code cannot be copied: Swift 6.3 stores the id of each thread that has taken a Mutex or initialized a global, the
-    /// copied thread has another id, and the kernel lets only the owner unlock a lock with waiters. The copy would spin
+    /// code cannot be copied, because Swift 6.3 stores the id of each thread that has taken a Mutex or initialized a global.
+    /// The copied thread has another id, and the kernel lets only the owner unlock a lock with waiters, so the copy would spin
     /// forever.
     public static func forkDetached(
         showing words: [String], passing: Int32, _ body: @escaping () -> Int32
@@ -138,7 +138,7 @@ extension System {
     }
 }
 
-// Signals of the calling thread.
+// Signals: the mask of the calling thread, and the actions of the process.
 extension System {
     /// Blocks `signals`, and returns the set that was blocked before.
     public static func block(_ signals: SignalSet) throws(Errno) -> SignalSet {
@@ -157,8 +157,8 @@ extension System {
         return number > 0 ? number : nil
     }
     /// Makes each of `signals` that is not ignored end the child `pid`, print `message`, and end this process with status
-    /// 128+N. A child that does not end is killed, and a dead mount that it leaves at `mountpoint` is removed. The signals are
-    /// unblocked when this returns.
+    /// 128+N. A child that does not end within ten seconds is killed, and a dead mount that it leaves at `mountpoint` is
+    /// removed. The signals are unblocked when this returns.
     public static func end(
         with pid: pid_t, mountpoint: String, on signals: SignalSet, message: String
     ) throws(Errno) {
@@ -184,7 +184,7 @@ extension System {
 }
 
 extension System {
-    /// If this process crashes (a trap, SIGSEGV, SIGBUS), a report is written to standard error and to a file at `path`. The
+    /// Makes this process write a report to standard error and to a file at `path` if it crashes (a trap, SIGSEGV, SIGBUS). The
     /// file is created only then, and belongs to `owner`. Must be called before any thread is started.
     public static func leaveLastWords(at path: String, owner: uid_t) throws(Errno) {
         try SystemCall.done(.sigaction) { shim_leave_last_words(path, owner) }

@@ -6,7 +6,7 @@ extension System {
     public static func lockExclusively(_ fd: Int32) throws(Errno) {
         try SystemCall.done(.flock) { shim_flock(fd, LOCK_EX | LOCK_NB) }
     }
-    /// Takes the lock together with any other shared holders, but never together with an exclusive one.
+    /// Takes a lock that others may share. Like `lockExclusively`, throws EAGAIN instead of waiting.
     public static func lockShared(_ fd: Int32) throws(Errno) {
         try SystemCall.done(.flock) { shim_flock(fd, LOCK_SH | LOCK_NB) }
     }
@@ -43,8 +43,8 @@ extension System {
             return line.flatMap { pid_t($0.dropFirst(5).filter(\.isNumber)) }
         } catch { return nil }
     }
-    /// Returns the kernel's name of the program that a process runs, at most 15 bytes of any value; nil if the process has
-    /// ended.
+    /// Returns the kernel's name of the program that a process runs, at most 15 bytes, with U+FFFD for bytes that are not
+    /// UTF-8; nil if the process has ended.
     public static func commandName(of process: pid_t) -> String? {
         do throws(Errno) {
             let text = try FileDescriptor.open("/proc/\(process)/comm", O_RDONLY).readAll(limit: 64)

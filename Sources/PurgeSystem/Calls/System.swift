@@ -21,8 +21,8 @@ public enum System {
         try SystemCall.done(.closeRange) { shim_leave_descriptors() }
     }
     /// Opens a name without waiting for the other end of a FIFO or for a device. The caller checks the file type before any
-    /// use; on a regular file, O_NONBLOCK has no further effect. Throws EINVAL for anything that cannot be opened like this,
-    /// which is never a regular file.
+    /// use; on a regular file, O_NONBLOCK has no further effect. Throws EINVAL for a FIFO, socket or device that cannot be
+    /// opened like this, and ELOOP for a symbolic link.
     public static func openWithoutWaiting(at dir: Int32, _ name: CName, _ flags: Int32) throws(Errno) -> Int32 {
         do throws(Errno) {
             return try open(at: dir, name, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)

@@ -18,7 +18,7 @@ package enum Places {
         } catch { return false }
     }
 
-    /// Returns whether a mount there has lost its daemon.
+    /// Returns whether the path leads into a mount that has lost its daemon.
     package static func isDead(_ path: String) -> Bool {
         do throws(Errno) {
             // Attributes may be cached; the answer to statvfs(3) is not.
