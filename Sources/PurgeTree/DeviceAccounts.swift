@@ -49,7 +49,7 @@ public struct DeviceAccounts: Sendable {
         return `class` == .important || need <= Capacity.opportunistic(on: device)
     }
 
-    /// Takes bytes of `others.purgeable` for a purge, in whole blocks.
+    /// Subtracts the whole blocks that a purge takes from others.purgeable; others shrinks by as much.
     public mutating func takeFromOthers(_ bytes: ByteCount) { device.takeFromOthers(bytes) }
 
     /// Gives back bytes that were taken for a purge that was called off.
@@ -66,7 +66,8 @@ public struct DeviceAccounts: Sendable {
     }
     public mutating func beginReclaiming() { device.reclaiming.begin(on: device) }
     public mutating func clearCaches(since moment: Instant?) { device.reclaiming.clearCaches(since: moment) }
-    /// Drops every request for a background purge, because nothing is left that it may purge.
+    /// Ends the background purge and drops the requests of refused writes, because nothing is left to purge. The level may
+    /// still request a purge.
     public mutating func giveUpReclaiming() { device.reclaiming = Reclaiming() }
     public mutating func noteProtectionDenied() { device.noteProtectionDenied() }
 }
@@ -78,7 +79,7 @@ public struct EndOfChange: Sendable {
     public var levelChanges: UInt64
     /// Whether the level is normal, and no background purge is requested or under way.
     public var isCalm: Bool
-    /// Whether the numbers have changed enough for another point on their curve.
+    /// Whether the numbers have changed enough for another point on their curve. False if the journal records no events.
     public var isPointDue: Bool
 }
 
@@ -104,14 +105,14 @@ extension DeviceAccounts {
     public mutating func takePoints() -> [StorageCurve.Point] { curve.take() }
 }
 
-// Bytes of chosen files, which are set aside until a call has gathered enough of them.
+// Bytes that a purge has freed, set aside until its call has enough of them.
 extension DeviceAccounts {
-    /// Sets aside the bytes of chosen files for a call that needs room in this container.
+    /// Sets aside bytes of chosen files and of others.purgeable for a call that needs room in this container.
     public mutating func setAside(_ bytes: ByteCount, in container: UInt8) {
         device.ledgers[Int(container)].setAside(bytes)
     }
 
-    /// Releases bytes that were set aside, because the call takes them or their files are reinstated.
+    /// Releases bytes that were set aside, because the call takes them or the purge is called off.
     public mutating func returnSetAside(_ bytes: ByteCount, in container: UInt8) {
         device.ledgers[Int(container)].returnSetAside(bytes)
     }

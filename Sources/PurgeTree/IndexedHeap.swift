@@ -1,7 +1,7 @@
 /// A member of an `IndexedHeap` that knows its own index.
 protocol HeapMember {
     func goesBefore(_ other: Self) -> Bool
-    /// Records the member's index. The heap calls it after every change of that index.
+    /// Records the member's index. The heap calls it whenever it places the member, but not when it removes the member.
     func note(index: Int)
 }
 

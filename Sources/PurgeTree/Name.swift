@@ -3,7 +3,7 @@ import Glibc
 /// The name of a directory entry: any bytes except zero, stored with a terminating zero.
 public struct Name: Hashable, Sendable {
     @usableFromInline let bytes: [CChar]
-    /// NAME_MAX, which every store's file system accepts.
+    /// The longest name in bytes (NAME_MAX), the same on every store.
     public static let maximumLength = 255
     /// Length in bytes, without the terminating zero.
     public var length: Int { bytes.count - 1 }
@@ -29,8 +29,8 @@ public struct Name: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the name precedes `other` when paths are compared byte by byte. With `goesOn` or `otherGoesOn`, the path
-    /// continues below that name, and a slash follows the name. No name contains a slash or a zero.
+    /// Returns whether the name precedes `other` when paths are compared byte by byte. `goesOn` and `otherGoesOn` tell whether
+    /// the respective path continues after the name, with a slash. No name contains a slash or a zero.
     public func precedes(_ other: Name, goesOn: Bool = false, otherGoesOn: Bool = false) -> Bool {
         bytes.withUnsafeBytes { mine in
             other.bytes.withUnsafeBytes { theirs in

@@ -1,7 +1,7 @@
 import PurgeModel
 
 extension Node {
-    /// Whether another call or a purge is working on the node.
+    /// Whether a call is changing the node, or a purge has chosen it.
     var isBusy: Bool { holds > 0 || isGoing }
 
     /// Whether a purge truncates the file instead of removing its name.
@@ -27,7 +27,7 @@ extension Node {
     /// See `NodeFlags.aged`. On a directory, the same bit is `grouped`.
     private var isAged: Bool { isRegular && flags.contains(.aged) }
 
-    /// Whether the file belongs to a group, and so is purged together with others.
+    /// Whether the file belongs to a group. A hard-linked file belongs to none.
     var isInGroup: Bool {
         guard let parent, parent.flags.contains(.grouped) else { return false }
         return isRegular && !hasSeveralNames && !flags.contains(.linkedOutside)

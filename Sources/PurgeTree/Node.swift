@@ -15,7 +15,7 @@ public enum NodeKind: UInt8, Sendable {
 // @unchecked: only functions that have been given the node's tree, or a part of it, read and change each `var`. A tree cannot
 // be copied, and its owner keeps it inside a lock. Until a node is inserted, only the thread that made it knows it.
 public final class Node: @unchecked Sendable {
-    /// Number of nodes in all trees of this process, for the census.
+    /// Number of nodes in this process, in a tree or not, for the census.
     public static let alive = Atomic<Int>(0)
 
     public let inode: UInt64
@@ -34,11 +34,11 @@ public final class Node: @unchecked Sendable {
     @usableFromInline var opens: UInt32 = 0
     /// Number of references that the kernel holds.
     @usableFromInline var lookups: UInt32 = 0
-    /// Index among the victims of the node's directory, or -1.
+    /// Index in the node's `VictimList`, or -1.
     var heapIndex: Int32 = -1
     /// Distinguishes the file from a later one with the same inode number; 0 if unknown.
     public let birthMark: UInt32
-    /// The directory of the first name; nil for a root, and once the last name is gone.
+    /// The directory of `name`; nil for a root, and once the last name is gone.
     @usableFromInline var parent: Node?
     @usableFromInline var name: Name
     /// Charged 4 KiB blocks of a regular file.

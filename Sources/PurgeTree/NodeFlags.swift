@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// Flags of a node. The highest three bits hold its own protection class.
+/// Flags of a node. The highest five bits hold its standing under a policy and its own protection class.
 public struct NodeFlags: OptionSet, Sendable {
     public var rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -9,14 +9,14 @@ public struct NodeFlags: OptionSet, Sendable {
     public static var unlinked: NodeFlags { NodeFlags(rawValue: 1) }
     /// A purge has chosen the node, or one of its names is about to be removed.
     public static var purging: NodeFlags { NodeFlags(rawValue: 2) }
-    /// A purge could not remove the file from the store. In this mount, only a command that names the file tries again.
+    /// A purge could not remove or truncate the file. In this mount, only a command that names the file tries again.
     public static var stuck: NodeFlags { NodeFlags(rawValue: 4) }
     /// `lastUse` has changed since it was last written to the journal.
     public static var useUnsaved: NodeFlags { NodeFlags(rawValue: 8) }
     /// The entry itself has isExcludedFromBackup.
     public static var ownExclusion: NodeFlags { NodeFlags(rawValue: 16) }
-    /// On a file: it is reclaimable, in `tmp`, and had been unused for `PurgeRule.temporaryAge` at the time that `Tree.advance`
-    /// last received.
+    /// On a file of `tmp`: its last use is at or before `CountedFiles.lastUseOfAged`. Kept up to date only while the file is
+    /// reclaimable.
     public static var aged: NodeFlags { NodeFlags(rawValue: 32) }
     /// On a directory: its files are purged in a group. Files use the same bit for `aged`.
     public static var grouped: NodeFlags { NodeFlags(rawValue: 32) }

@@ -52,7 +52,7 @@ extension NodeState {
     @inlinable public var isUnlinked: Bool { flags.contains(.unlinked) }
     /// Whether a purge has chosen the node, or the node is held because one of its names is about to be removed.
     @inlinable public var isGoing: Bool { flags.contains(.purging) }
-    /// Whether a purge failed to remove the file from the store. In this mount, only a command that names the file tries again.
+    /// Whether a purge failed to remove or truncate the file. In this mount, only a command that names the file tries again.
     public var isStuck: Bool { flags.contains(.stuck) }
     /// Whether the ledger includes the file's blocks.
     public var isCounted: Bool { flags.contains(.counted) }
@@ -76,7 +76,7 @@ extension NodeState {
 
 // Names.
 extension NodeState {
-    /// The directory of the first name; nil for a root, and once the last name is gone.
+    /// The directory of `name`; nil for a root, and once the last name is gone.
     @inlinable public var parent: Node? { reference._withUnsafeGuaranteedRef { $0.parent } }
     @inlinable public var name: Name { reference._withUnsafeGuaranteedRef { $0.name } }
     public var hasSeveralNames: Bool { reference._withUnsafeGuaranteedRef { $0.hasSeveralNames } }
@@ -126,7 +126,7 @@ extension NodeState {
     /// A directory's own values of purgeGroup and purgeTombstone.
     public var behaviour: PurgeBehaviour { reference._withUnsafeGuaranteedRef { $0.behaviour } }
 
-    /// Whether another call or a purge is working on the node.
+    /// Whether a call is changing the node, or a purge has chosen it.
     public var isBusy: Bool { reference._withUnsafeGuaranteedRef { $0.isBusy } }
     /// Whether a purge truncates the file instead of removing its name.
     public var leavesTombstone: Bool { reference._withUnsafeGuaranteedRef { $0.leavesTombstone } }

@@ -3,14 +3,14 @@ import PurgeModel
 /// Directories whose entries are pending an update, because the directory's standing, policy or group has changed.
 ///
 /// Until an entry is visited, it counts and may be purged as before. A directory that is out of line with the one above it is
-/// always a pending entry of a directory in this queue. So once the queue is empty, everything follows from names and
-/// attributes.
+/// in this queue, or is a pending entry of a directory in the queue. So once the queue is empty, everything follows from names
+/// and attributes.
 struct Placement: Sendable {
-    /// Number of entries that one call of `proceed` visits.
+    /// Largest number of entries that one call of `proceed` visits.
     var step = 1000
     private var folders: [Node] = []
     private var visit: FolderVisit?
-    /// Directories that were removed while updates were pending. Files that were moved elsewhere may still be in their groups.
+    /// Directories that were removed while updates were pending. Files moved out of a directory may still be in its units.
     private var removed: [Node] = []
 
     var isDone: Bool { visit == nil && folders.isEmpty }
@@ -36,7 +36,7 @@ struct Placement: Sendable {
         if isDone { directory.part?.units = [] } else { removed.append(directory) }
     }
 
-    /// Visits the next entries, about `step` of them.
+    /// Visits the next entries, at most `step` of them.
     mutating func proceed(_ files: inout CountedFiles) {
         if isDone { return }
         var left = step

@@ -10,7 +10,7 @@ public final class PolicyIndex: @unchecked Sendable {
     private(set) var blocks: Int64 = 0
     private(set) var files: Int64 = 0
     /// The files that the policy may take now. `old` has the files that have reached the age, `excess` has the oldest of the
-    /// others, which exceed the size, and `young` has the rest.
+    /// others, as many as must go because of the size limit, and `young` has the rest.
     let old = CreationHeap()
     let excess = CreationHeap()
     let young = CreationHeap()
@@ -19,8 +19,8 @@ public final class PolicyIndex: @unchecked Sendable {
     /// Whether use has reached the limit. Becomes false when use is down to half of the limit, or is below the limit with no
     /// file left to take.
     private(set) var isOver = false
-    /// Whether the policy takes files because of their size: a write, a check or the release of a skipped file found the limit
-    /// reached.
+    /// Whether the policy takes files because of its size limit: a write, a check or the release of a skipped file found the
+    /// limit reached.
     private(set) var isTriggered = false
     /// Whether the policy was triggered and use is still at the limit, but no file can be taken. The policy resumes after a
     /// write, after a check, or when a skipped file is released.
@@ -31,7 +31,7 @@ public final class PolicyIndex: @unchecked Sendable {
     /// Files that have come from elsewhere since the last review, noted only while the policy is exhausted. Their release does
     /// not trigger it.
     private var arrivals: Set<ObjectIdentifier> = []
-    /// Time of the last check; nil once no file is left that had reached the age by then. The policy takes all such files.
+    /// Time of the last check; nil once no file that had reached the age by then can be taken. The policy takes all such files.
     private var checked: Instant?
     /// State in the `PolicySet`: listed in `changed`, listed in `unsettled`, counted as pending, listed in `pending`.
     var (isChanged, isUnsettled, isPending, isListedPending) = (false, false, false, false)

@@ -17,7 +17,8 @@ public struct PolicySet: Sendable {
     private var awaitedCount = 0
     /// Incremented whenever a path changes.
     private var paths: UInt64 = 0
-    /// The last file that has left a policy, and that policy. A rename within a directory makes the file leave and rejoin it.
+    /// The last file that has left a policy, and that policy. A rename within a policy makes the file leave and rejoin it,
+    /// which is not an arrival.
     private var lastLeft: (node: ObjectIdentifier, index: ObjectIdentifier)?
     /// The policy that files still belong to while `Placement` visits their directory, whose `nearestPolicy` is already nil.
     var left: PolicyIndex?
@@ -225,11 +226,12 @@ extension PolicySet {
         return nil
     }
 
-    /// Returns the next victim of a policy. Age comes before size, so that each file goes for one reason.
+    /// Returns the next victim of a policy: first a file that had reached the age at the last check, then, if the size limit
+    /// triggered the policy, the oldest file.
     private func victim(of index: PolicyIndex) -> (node: Node, breach: PolicyBreach)? {
         if index.hasCheckedVictim, let node = index.old.first(paths: paths) { return (node, .age) }
         guard index.isTriggered else { return nil }
-        // A file that arrived since `now` was last set may be older than the files in an earlier heap.
+        // A file listed since the last `Tree.advance` may be older than the files in an earlier heap.
         let firsts = [index.old, index.excess, index.young].compactMap { $0.first(paths: paths) }
         return firsts.min { $0.wasCreated(before: $1) }.map { ($0, .size) }
     }

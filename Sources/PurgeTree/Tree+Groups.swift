@@ -1,7 +1,7 @@
 import PurgeModel
 
-// Groups: directories whose files are purged together. If a directory has purgeGroup, its value decides for all files below for
-// which no nearer directory has one: with true, the files belong to the directory's group; with false, to none.
+// Groups: directories whose files are purged together. The nearest directory above a file that has purgeGroup decides: with
+// true, the file belongs to that directory's group; with false, to none.
 extension Tree {
     /// Sets a directory's own values of purgeGroup and purgeTombstone.
     mutating func setBehaviour(_ behaviour: PurgeBehaviour, of directory: Node) {

@@ -29,7 +29,7 @@ extension Tree {
     /// Updates some of the pending entries below directories that have changed.
     public mutating func place() { placement.proceed(&counted) }
 
-    /// Gives a new directory, which has no entries, the values that follow from the one above it.
+    /// Gives a new directory, which has no entries, the values that follow from its attributes and the directory above it.
     mutating func takePlace(_ directory: Node, _ policy: DirectoryPolicy?) {
         counted.setPolicy(policy, of: directory, atOnce: 0)
         if let policy = directory.policyByNames { directory.nearestPolicy = policy }

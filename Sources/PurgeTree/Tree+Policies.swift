@@ -3,8 +3,8 @@ import PurgeModel
 // Policies of directories. A file that counts in the ledger and has one name belongs to the nearest policy above it.
 extension Tree {
     /// Sets the tree's time, and updates the rank of at most `limit` files whose age or policy standing has changed. Returns
-    /// false once no file is pending, and true if the limit was reached first. No file may be pending when a victim is chosen.
-    /// The age of files in `tmp` is considered only if the profile or `ages` asks for it.
+    /// false once no file is pending, and true if the limit was reached first. Called until it returns false before a purge
+    /// begins. The age of files in `tmp` is considered only if the profile or `ages` asks for it.
     public mutating func advance(to now: Instant, limit: Int = .max, ages: Bool = false) -> Bool {
         counted.policies.tell(now)
         if ages || device.profile.agesTemporary { counted.lastUseOfAged = PurgeRule.lastUseOfAged(at: now) }

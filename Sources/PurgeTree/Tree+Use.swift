@@ -4,7 +4,7 @@ import PurgeModel
 extension Tree {
     /// Adds an open descriptor or mapping, which is a use unless `instant` is nil.
     public mutating func open(_ node: Node, usedAt instant: Instant? = nil) {
-        // Recorded before `retract`, because an open file has no rank for being over a policy.
+        // Recorded before `retract`, which clears the breach of a policy, and with it the rank by which the unit is found.
         if let instant { counted.noteUseInGroup(of: node, at: instant) }
         counted.retract(node)
         node.opens += 1

@@ -2,8 +2,8 @@ import PurgeModel
 
 // The files that a purge takes, and their order.
 extension Tree {
-    /// Removes and returns the next victim in `order`, of one step or of all. A rank is skipped once its least recently used
-    /// file was used within `spared`.
+    /// Removes and returns the next victim in `order`: of all steps, or of `step`, which includes files of that place that are
+    /// over a policy. A rank or unit is skipped once its least recently used file was used within `spared`.
     public mutating func popVictim(
         step: PurgeStep?, spared: ClosedRange<Instant>? = nil, in order: PurgeOrder = .documented
     ) -> Victim<Node>? {
@@ -35,8 +35,8 @@ extension Tree {
         if node.leavesTombstone { node.holds += 1 }
     }
 
-    /// Counts a chosen file again: the purge was called off, could not remove the file (`isStuck`), or has truncated it
-    /// (`isEmptied`). A stuck file is chosen again only by a command that names it.
+    /// Counts a chosen file again: the purge was called off, failed to remove or truncate the file (`isStuck`), or has
+    /// truncated it (`isEmptied`). A stuck file is chosen again only by a command that names it.
     public mutating func reinstate(_ node: Node, isStuck: Bool = false, isEmptied: Bool = false) {
         node.flags.remove(.purging)
         node.flags.set(.stuck, to: isStuck)

@@ -20,7 +20,7 @@ public struct Tree: ~Copyable, Sendable {
         _read { yield counted.accounts }
         _modify { yield &counted.accounts }
     }
-    /// The directories with a policy. Outside PurgeTree, code only checks policies and asks for the next victim.
+    /// The directories with a policy. Outside PurgeTree, code only settles and checks policies and asks for the next victim.
     @inlinable public var policies: PolicySet {
         _read { yield counted.policies }
         _modify { yield &counted.policies }

@@ -4,7 +4,7 @@ import PurgeModel
 /// in path order only on demand, so renaming a directory changes nothing here.
 struct VictimFolders: Sendable {
     private var heap = IndexedHeap<VictimFolder>()
-    /// The path version for which equal files are in order; whether that holds for all files, or only for files of one age.
+    /// Whether all files of equal age are in path order, as of path version `paths`. If not, only files of `ageInOrder` are.
     private var paths: UInt64 = 0
     private var isInOrder = true
     private var ageInOrder: PurgeAge?

@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// Every file that purging would free now, in the order of purging.
+/// Every file that a purge for room may take now, in the order of purging.
 ///
 /// The victims of one rank in a directory form a heap (`VictimList`), in which names decide between files of equal use and
 /// size. For each rank, the first victims of the directories form a heap (`VictimFolders`), in which paths decide. So
