@@ -34,7 +34,8 @@ extension ChargedBlocks {
         do throws(Errno) { try System.truncate(descriptor, size) } catch {}
     }
 
-    /// Gives a dense file its record and its map. Without `isStored`, the caller stores the record later with `changeRecord`.
+    /// Gives a dense file a record, and the tree a list of the file's charged blocks. Without `isStored`, the caller stores the
+    /// record later with `changeRecord`.
     func makeSparse(_ node: Node, _ descriptor: Int32, isStored: Bool = true) throws(Errno) {
         let size = try System.status(descriptor).size
         let blocks = read { $0[node].blocks }
@@ -49,7 +50,7 @@ extension ChargedBlocks {
         }
     }
 
-    /// Changes the record of a file that has one, on disk and then in the map. With `always`, the record is stored even if it
+    /// Changes the record of a file that has one, on disk and then in memory. With `always`, the record is stored even if it
     /// stays the same.
     func changeRecord(
         _ node: Node, _ descriptor: Int32, always: Bool = false, _ body: (inout ExtentSet) -> Void
@@ -104,7 +105,8 @@ extension ChargedBlocks {
     }
 
     /// Drops the record of a file that is charged for every block up to its end and for none beyond. The backing file must have
-    /// all of these blocks too, because the next scan does not see blocks that are allocated only in the ledger.
+    /// all of these blocks too, because the next scan does not see blocks that are allocated only in the ledger. Returns
+    /// whether the record was dropped.
     private func dropFullRecord(_ node: Node, _ descriptor: Int32, hasEveryBlock: Bool = false) -> Bool {
         let full = read { state -> StoredExtents? in
             guard let charged = state[node].extents, let stored = state[node].io.extents,

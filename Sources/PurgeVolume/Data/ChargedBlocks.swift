@@ -21,7 +21,7 @@ struct Reservation {
     var end: Int64
     /// The previous size of a file that is not dense.
     var sparseSize: Int64?
-    /// The blocks that would be a hole and must be allocated, and the size to restore if that fails.
+    /// The blocks that would be a hole and must be allocated, and the size to restore if the call fails.
     var hole: Range<Int64>?
     var sizeBefore: Int64?
     /// The last use that the call has noted, and the previous one.
@@ -34,7 +34,7 @@ struct ChargedBlocks: VolumeFamily {
 
     /// Charges the new blocks, or only the first ones that fit if the demand permits that. Chooses the files to purge for them
     /// in the same step, and purges these files afterwards. Throws ENOSPC if the blocks do not fit or, when the demand permits
-    /// a part, if not even the first one fits. Throws EIO, with nothing charged, if files could not be removed from the store.
+    /// a part, if not even the first one fits. Throws EIO, with nothing charged, if too many files could not be removed.
     func reserve(
         _ demand: Demand, for node: Node, _ descriptor: Int32, wrote: Bool, _ debt: inout AnnouncementDebt
     ) throws(Errno) -> Reservation {
@@ -149,7 +149,8 @@ struct ChargedBlocks: VolumeFamily {
 }
 
 extension VolumeState {
-    /// Charges the blocks of a write if all of them fit without a purge and the write skips no blocks.
+    /// Charges the blocks of a write, and notes the use. Returns nil if they do not fit without a purge, if an earlier failure
+    /// is unsettled, or if the write would leave a hole that the file is not ready for.
     mutating func reserve(
         _ blocks: Range<Int64>, for node: Node, by tid: pid_t, at now: Instant
     ) -> Reservation? {

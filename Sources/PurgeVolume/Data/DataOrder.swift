@@ -39,7 +39,7 @@ struct DataOrder: VolumeFamily {
 }
 
 // Writes that only overwrite existing blocks run concurrently. A call that allocates or frees blocks runs alone, because the
-// file and its map change together.
+// file and its charge change together.
 extension NodeIO {
     /// Registers a write in place. Returns false while a call runs alone, or waits to do so.
     mutating func beginBeside() -> Bool {

@@ -16,7 +16,7 @@ struct DataProtection: VolumeFamily {
         try admitRestricted(access, to: node, by: tid)
     }
 
-    /// Admits access after a lookup under `read`; only a refusal needs `change`.
+    /// Checks under `read`; only a refusal needs `change`.
     private func admitRestricted(_ access: DataAccess, to node: Node, by tid: pid_t) throws(Errno) {
         if read({ $0.device.protectionRule.admits(access, own: $0[node].protection) }) { return }
         try change { (state) throws(Errno) in try Self.admit(access, to: node, by: tid, &state) }
@@ -40,8 +40,8 @@ struct DataProtection: VolumeFamily {
     }
 
     /// Makes the kernel drop and unmap its pages of the open files whose data is inaccessible after a change of the device's
-    /// state. The next access to a mapping then asks for the page anew, and is refused. Other files cannot be opened, so nobody
-    /// can reach their pages in the kernel.
+    /// state. The next access to a mapping then asks for the page anew, and is refused. Closed files with such data cannot be
+    /// opened, so nobody can reach their pages in the kernel.
     ///
     /// The kernel waits for pages that are being read or written, and writes back pages that a mapping has changed. This thread
     /// must not hold up those requests, so it serves none and holds no lock.
@@ -92,7 +92,7 @@ extension DataProtection {
     ) throws(Errno) {
         let rule = state.device.protectionRule
         guard !rule.admitsChange(from: state[node].protection, to: new) else {
-            // From now on, stores to its mappings are admitted.
+            // From now on, stores to the file's mappings are admitted.
             if rule.admits(.use, own: new), state[node].io.pagesDropped != -1 { state[node].io.pagesDropped = -1 }
             return
         }

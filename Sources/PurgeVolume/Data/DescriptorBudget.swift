@@ -22,10 +22,10 @@ public struct DescriptorBudget: Sendable {
         directories = max(Self.leastDirectories, min(1024, limit / 4))
     }
 
-    /// How many files the app may have open.
+    /// How many files and directories the app may have open.
     var files: Int { shared - Self.leastDirectories }
     /// How many of `files` may belong to entries that were removed while they were in use.
     var removed: Int { files / 4 }
-    /// Returns how many directories may be kept open beside that many files.
+    /// Returns how many directories may be kept open beside `files` files and directories of the app.
     func directories(beside files: Int) -> Int { min(directories, max(Self.leastDirectories, shared - files)) }
 }

@@ -31,8 +31,8 @@ public enum ReadData {
 }
 
 extension FileData {
-    /// Returns the data of a read. Only `copy` and passthrough by the kernel also reach an open file's content. While the
-    /// device is unlocked this takes no lock.
+    /// Returns the data of a read. Only `copy`, and the kernel in passthrough, read an open file's content elsewhere. While no
+    /// data is out of reach, this takes no lock.
     func read(
         _ handle: Handle, _ request: ReadRequest, into buffer: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> ReadData {

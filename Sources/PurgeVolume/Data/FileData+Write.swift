@@ -10,7 +10,7 @@ public struct WriteRequest: Sendable {
     public var length: Int
     /// The offset of this part's data within the data of the whole request.
     var start = 0
-    /// Whether the data comes from a mapping. It is then written as a whole or not at all, because the kernel would ignore a
+    /// Whether the data comes from a mapping. The request then succeeds as a whole or fails, because the kernel would ignore a
     /// short answer and lose the rest.
     public var isMapped: Bool
     /// Whether the caller may not keep set-user-ID and set-group-ID.
@@ -52,7 +52,8 @@ public struct WriteRequest: Sendable {
 }
 
 extension FileData {
-    /// Writes data. If nothing has to be purged and no hole arises, the lock is taken only at the beginning and at the end.
+    /// Writes data. If nothing has to be purged and the file is dense and stays so, the lock is taken only at the beginning and
+    /// at the end.
     func write(
         _ handle: Handle, _ request: WriteRequest, _ data: some WriteData, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {
@@ -81,8 +82,8 @@ extension FileData {
         }
     }
 
-    /// Waits for the write's turn. Returns its reservation, or nil if the reservation first requires a purge, room for a hole,
-    /// or settling an earlier failure.
+    /// Waits for the write's turn. Returns its reservation, or nil if the reservation first requires a purge, preparation for a
+    /// hole, or settling an earlier failure.
     private func beginWrite(_ request: WriteRequest, of node: Node, isAlone: inout Bool) -> Reservation? {
         let now = clock.now
         let blocks = request.blocks

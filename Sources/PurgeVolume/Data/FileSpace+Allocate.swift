@@ -54,9 +54,9 @@ extension FileSpace {
         let hole = request.keepsSize ? nil : try charges.readyForHole(node, fd, before: request.blocks.lowerBound)
         let wasDense = isDense(node)
         let goesPastEnd = request.keepsSize && request.blocks.upperBound > ByteCount(size).blocks
-        // XFS frees the blocks that it zeroes, and may then have no room for them, so only a record shows that they are
-        // charged. The record is stored after the blocks have been reserved, because a refused call must leave the file's
-        // change time unchanged.
+        // Only a record shows that blocks past the end are charged. It also covers blocks that are being zeroed, because XFS
+        // frees them and may then have no room for them. The record is stored after the blocks have been reserved, because a
+        // refused call must leave the file's change time unchanged.
         let getsRecord = wasDense && (zeroes || goesPastEnd)
         if getsRecord { try charges.makeSparse(node, fd, isStored: false) }
         let blocks = (hole?.lowerBound ?? request.blocks.lowerBound)..<request.blocks.upperBound

@@ -78,7 +78,7 @@ public final class Handle: @unchecked Sendable {
 
 /// The open descriptors of a node, newest first.
 struct NodeHandles: ~Copyable, Sendable {
-    // Unmanaged: the list holds a reference to each handle, which `OpenFiles.close` releases for the kernel.
+    // Unmanaged: `insert` retains each handle until `OpenFiles.close`. `NodeIO.lingering` holds a handle that stays longer.
     private var first: Unmanaged<Handle>?
 
     var isEmpty: Bool { first == nil }
@@ -124,8 +124,8 @@ struct NodeHandles: ~Copyable, Sendable {
 
 /// All open files of a volume, newest first.
 struct HandleList: ~Copyable, Sendable {
-    // Unmanaged: a handle is in this list exactly as long as in its node's list, which holds a reference
-    // (`VolumeState.link`).
+    // Unmanaged: a handle is in this list exactly as long as in its node's list (`VolumeState.link`), so the same references
+    // hold it.
     private var first: Unmanaged<Handle>?
     private(set) var count = 0
 

@@ -20,8 +20,8 @@ extension OpenFiles {
         }
     }
 
-    /// Waits until the descriptors of a file are closed. The thread that serves a RELEASE closes the descriptor soon after
-    /// reading the request. Each attempt takes 20 ms at most.
+    /// Waits until the released descriptors of a file are closed, at most `attempts` times for 20 ms. The thread that serves a
+    /// RELEASE closes the descriptor soon after reading the request.
     private func awaitClosing(of node: Node, _ attempts: inout Int) {
         while attempts > 0 {
             let seen = core.turns.generation
@@ -42,7 +42,7 @@ extension OpenFiles {
         withExtendedLifetime(handle) {}
     }
 
-    /// Releases all files at the end of the mount, when mappings are no longer checked.
+    /// Releases all kept descriptors at the end of the mount, whether or not mappings are left.
     func endMappings() {
         let (handles, sidecars) = change { state in
             let handles = state.lingering.values.compactMap { state[$0].io.lingering }

@@ -93,7 +93,7 @@ struct OpenFiles: VolumeFamily {
     /// Admits one more descriptor for the app; ENFILE if none is left. Directories that are kept open are closed to make room.
     func admit() throws(Errno) { try admitting { (state) throws(Errno) in try state.admit(within: budget) } }
 
-    /// Runs `body`, which admits one descriptor. If there is no room, it releases files that are kept for mappings that no
+    /// Runs `body`, which admits one descriptor. If `body` throws ENFILE, releases files that are kept for mappings that no
     /// longer exist, and runs `body` once more.
     func admitting<Value: Sendable>(_ body: (inout VolumeState) throws(Errno) -> Value) throws(Errno) -> Value {
         do throws(Errno) { return try change(body) } catch {
@@ -154,7 +154,7 @@ struct OpenFiles: VolumeFamily {
         }
     }
 
-    /// Opens a file or directory, without O_NOATIME if the daemon neither owns it nor is root: the flag requires that.
+    /// Opens a file or directory. If that fails with EPERM, drops O_NOATIME, which only the owner and root may use.
     static func openPatiently(_ directory: Int32, _ name: CName, _ flags: Int32) throws(Errno) -> Int32 {
         do { return try System.open(at: directory, name, flags) } catch .notPermitted {
             return try System.open(at: directory, name, flags & ~System.openNoAccessTime)

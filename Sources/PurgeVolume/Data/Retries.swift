@@ -20,7 +20,7 @@ public struct Retries: VolumeFamily {
     /// 250 ms: the kernel tries again at once if it gets the CPU. It never tries again if the thread was killed in the
     /// meantime, or if the second lookup was all that it needed.
     private static let patience: Int64 = 250_000_000
-    /// 50 ms, once another call needs room: a retried call that comes within this time would keep the file open anyway.
+    /// 50 ms, once another call needs room. A retried call usually comes sooner, and then keeps the file open itself.
     private static let shortPatience: Int64 = 50_000_000
 
     /// Whether a file may be kept open for any call. If not, this check is the only work that retries add to a request.

@@ -3,7 +3,7 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-// Files that may still be mapped when their last descriptor is closed: see `OpenFiles.settleMappings`.
+// Files that may still be mapped when their last descriptor is closed: see OpenFiles+Mappings.swift.
 extension VolumeState {
     /// Releases the file if its last mapping is gone. Returns the handle to be closed, and a sidecar that now belongs to no
     /// file.

@@ -37,8 +37,8 @@ extension VolumeState {
     }
 
     /// Chooses how the kernel does this descriptor's I/O. While one open is passed through, all are, and while one is cached,
-    /// none is (docs/INTERNALS.md, Passthrough). No passthrough begins while a truncate(2) may be about to make a hole, which
-    /// a mapping could then fill unseen.
+    /// none is (docs/INTERNALS.md, Passthrough). No passthrough begins while a call that runs alone, such as truncate(2), may
+    /// be about to make a hole, which a mapping could then fill unseen.
     ///
     /// A shared mapping brings pages into the cache, and a write that bypasses them can be lost when a page is written back. So
     /// descriptors that can be mapped for writing are cached. Descriptors that only write bypass the cache as long as no

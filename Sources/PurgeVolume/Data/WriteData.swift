@@ -38,7 +38,8 @@ struct CopiedBytes: WriteData {
     }
 }
 
-/// Repeats a call until `count` bytes are done or the call makes no progress. The call gets the number of bytes done so far.
+/// Repeats a call until `count` bytes are done, or the call fails or makes no progress. The call gets the number of bytes done
+/// so far. Throws only if the first call fails.
 @inline(__always)
 private func all(_ count: Int, _ call: (Int) throws(Errno) -> Int) throws(Errno) -> Int {
     var done = 0
