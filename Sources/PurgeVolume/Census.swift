@@ -4,15 +4,15 @@ import Synchronization
 /// The number of live objects of a volume, to detect leaks. Objects are counted for the whole process, which serves one
 /// volume.
 public struct Census: Sendable {
-    /// Nodes of entries, and of unlinked files that are in use.
+    /// Nodes in memory: of entries, control files included, and of unlinked files that are still referenced.
     public var nodes: Int
     /// Nodes that the kernel holds references to.
     public var known: Int
-    /// Files that the kernel has open.
+    /// Open handles: held by the kernel, kept for a mapping, or opened by the volume itself.
     public var files: Int
     /// Open directories.
     public var directories: Int
-    /// Files that the kernel has closed but the volume has not.
+    /// Handles that have been released but not closed yet.
     public var unclosed: Int
     /// Requests of the kernel to forget more references than it held.
     public var overdrawn: Int

@@ -7,7 +7,7 @@ import PurgeTree
 /// Dropping pages and making folders wait for requests that other threads serve under the volume's locks. So call these members
 /// without any lock, on a thread that serves no requests. The other members may be called on any thread.
 public protocol KernelPort: AnyObject, Sendable {
-    /// Announces that the calling thread is about to do something slow, so that another thread takes over reading requests.
+    /// Notes that the calling thread is about to do something slow, so that another thread takes over reading requests.
     func expectSlowWork()
     /// Announces purged names, in order, on a separate thread.
     func announce(_ announcement: Announcement)
@@ -18,7 +18,7 @@ public protocol KernelPort: AnyObject, Sendable {
     func forgetAttributes(of nodes: [UInt64])
     /// Makes the kernel drop its pages of these files and unmap them. Waits for pages that are being read or written.
     func dropPages(of files: [Node])
-    /// Drops the pages that a refused write left behind, in the same way.
+    /// Drops the pages that a refused write left behind, and waits as `dropPages` does.
     func dropRefusedPages(of file: Node)
     /// Runs `work` later, on a thread that neither serves requests nor announces names.
     func runApart(_ work: @escaping @Sendable () -> Void)

@@ -73,9 +73,9 @@ struct AttributeChanges: VolumeFamily {
         if change.setsTimes { try setTimes(of: node, change, at: location) }
     }
 
-    /// Clears set-user-ID and set-group-ID for an empty change by root or the owner. It has no effect for other callers.
-    /// chown(2) to -1, -1 arrives as an empty change, and always clears both bits. The kernel also sends an empty change before
-    /// a fallocate(2) by a caller that may not keep the bits.
+    /// Clears set-user-ID and set-group-ID for an empty change by root or the owner, as any chown(2) does. A chown(2) to -1, -1
+    /// arrives as an empty change. The kernel also sends one before a fallocate(2) by a caller that may not keep the bits. For
+    /// other callers, this does nothing.
     private func renewOwner(_ location: Location, _ change: AttributeChange) throws(Errno) {
         let owner = try location.status().st_uid
         guard change.caller == 0 || change.caller == owner else { return }

@@ -11,8 +11,8 @@ public struct OpenFileMarks: VolumeFamily {
     /// Returns the file's own mark; nil if it has none.
     public func mark(of handle: Handle) -> PurgeMark? { read { $0[handle.node].ownMark } }
 
-    /// Sets the attribute. Throws EPERM unless the caller has the file open for writing, owns it or is root: the kernel has
-    /// not checked that.
+    /// Sets the attribute. Throws EPERM unless the caller has the file open for writing, owns it or is root. The kernel does
+    /// not check this for an ioctl.
     public func set(_ mark: PurgeMark, of handle: Handle, caller: Caller) throws(Errno) {
         if !handle.canWrite, caller.owner != 0 {
             guard try System.status(handle.descriptor).st_uid == caller.owner else { throw .notPermitted }

@@ -1,7 +1,7 @@
 import PurgeSystem
 
 /// Facts about the caller that a request does not carry, read from /proc: its groups, and whether it has CAP_FSETID. They are
-/// read only for files with set-user-ID or set-group-ID, which are rare.
+/// read only for entries with set-user-ID or set-group-ID, which are rare.
 struct CallerCredentials {
     private(set) var groups: Set<UInt32> = []
     /// Whether the caller has CAP_FSETID in the initial user namespace, and so may keep set-user-ID and set-group-ID of files

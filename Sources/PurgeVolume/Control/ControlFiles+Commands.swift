@@ -36,7 +36,8 @@ extension ControlFiles {
         Reclaimer(core: core).awaitPressure()
     }
 
-    /// Applies a change, and returns when all the purging that it requires is done. EINVAL for a malformed text.
+    /// Applies a change, and returns when everything that it requires is done. EINVAL if the text is malformed or the device
+    /// refuses the change.
     private func set(_ file: ControlFile, _ text: String, _ wanted: DeviceChange?, _ pid: pid_t) throws(Errno) {
         guard let wanted else { throw .invalid }
         let told = "\(file.rawValue)=\(text.split(separator: "\n").joined(separator: ", "))"

@@ -33,8 +33,8 @@ public struct ControlFiles: VolumeFamily {
         if handle.file == .storagePressure { control.removePressureReader(handle) }
     }
 
-    /// Returns bytes from `offset` on; at offset 0 the content of a report is generated anew. This waits for work that is due
-    /// on the device, so it must not run on a thread that serves requests.
+    /// Returns bytes from `offset` on. At offset 0 the content of a report is generated anew, once the work that is due on the
+    /// device is done. So this must not run on a thread that serves requests.
     public func read(_ handle: ControlHandle, offset: Int64, limit: Int) -> [UInt8] {
         if offset == 0 { renew(handle, text(of:)) }
         return handle.bytes(from: offset, limit: limit)

@@ -8,7 +8,7 @@ import Synchronization
 /// The control directory: found by name at the root, never listed there.
 public final class ControlTree: Sendable {
     static let name: StaticString = ".purgefs"
-    /// The first inode number of the control files, above any number that a store's file system gives.
+    /// The first inode number of the control entries, above any number that a store's file system gives.
     private static let firstInode: UInt64 = .max - 100
 
     let directory: Node

@@ -29,7 +29,7 @@ struct ContainerFolders: VolumeFamily {
         do throws(Errno) { return port.makeFolders(folders, for: try store.owner) } catch { return .unavailable }
     }
 
-    /// Whether the directory is one of these folders.
+    /// Whether the directory is one of the folders that every container has.
     func include(_ directory: Node, in state: borrowing VolumeState) -> Bool {
         Store.folders.contains { node(of: $0.split(separator: "/")[...], in: state) === directory }
     }

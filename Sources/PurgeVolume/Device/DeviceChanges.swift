@@ -4,14 +4,15 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// Changes of the device, with everything that they require. All changes of the device are made here: by the control files,
-/// and by threads of the volume that act for the device itself.
+/// Changes of the device, with everything that they require. Control files, and threads of the volume that act for the device
+/// itself, change its settings and state only here.
 struct DeviceChanges: VolumeFamily {
     let core: VolumeCore
     let keeper: StoreKeeper
 
     /// Makes a change that `text` asks for, and returns when everything that the change requires is done. EINVAL if the device
-    /// refuses the change. EIO if the change is in force but could not be saved; saving is retried every second.
+    /// refuses the change. EIO if the change is in force but could not be saved; saving is retried every second. A change that
+    /// removes files can also throw the errors of `carryOut`.
     func apply(_ wanted: DeviceChange, as text: String, by pid: pid_t) throws(Errno) {
         var moment: FileTime?
         if case .clock = wanted { moment = try store.momentBetweenStamps() }

@@ -7,7 +7,7 @@ import Synchronization
 public final class DeviceClock: Sendable {
     private let ahead: Atomic<Int64>
 
-    /// Makes the clock of a device whose time has been set.
+    /// Makes a clock that is as far ahead of real time as the device's own.
     public convenience init(of device: Device) { self.init(secondsAhead: device.clock) }
 
     public init(secondsAhead: Int64 = 0) { ahead = Atomic(Self.nanoseconds(secondsAhead)) }

@@ -12,7 +12,7 @@ public final class EventLog: Sendable {
     static let unwrittenBytes = 32 << 20
     /// How many waiting events wake the journal's thread.
     private static let backlog = 10_000
-    /// The maximum length, in bytes, of a path or reason in an event. No program can use a longer path.
+    /// The maximum length, in bytes, of a path or reason in an event. No system call accepts a longer path.
     static let longestText = 16 << 10
 
     private struct Waiting {
@@ -72,8 +72,8 @@ public final class EventLog: Sendable {
     }
     private let state: Mutex<State>
     private let ring = EventRing()
-    /// Held while the journal is written. The value holds the events that an earlier flush could not write. When `flush`
-    /// returns, all other earlier events are in the journal.
+    /// Held while the journal is written. The value holds the events that earlier flushes could not write. When `flush`
+    /// returns, every event appended before it is in the journal or in this value, or has been dropped.
     private let flushing = Mutex<[Event]>([])
     /// Advances when a `flush` is done.
     private let flushed = Gate()
@@ -223,8 +223,8 @@ extension EventLog {
         append(summary)
     }
 
-    /// Requests a flush and waits for it, but not for long: another program may have locked the journal, or the disk may be
-    /// slow.
+    /// Requests a flush and waits for it, but at most `milliseconds`: another program may have locked the journal, or the disk
+    /// may be slow.
     func awaitFlush(milliseconds: Int64) {
         let last = state.withLock { $0.sequence }
         let deadline = System.uptime() + milliseconds * 1_000_000

@@ -3,7 +3,7 @@ import PurgeStore
 import PurgeSystem
 import Synchronization
 
-/// One open descriptor of `.purgefs/events`.
+/// A reader of live events: one open descriptor of `.purgefs/events`, or the recorder.
 public final class EventReader: Sendable {
     private struct State {
         var position: EventRing.Position
@@ -40,7 +40,7 @@ public final class EventReader: Sendable {
     /// Sets an action that is called, on any thread, whenever there is something to read.
     public func onChange(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onChange = action } }
 
-    /// Sets such an action for blocking reads.
+    /// Sets the action for blocking reads, called on any thread whenever there is something to read.
     public func onData(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onData = action } }
 
     public var isReadable: Bool {

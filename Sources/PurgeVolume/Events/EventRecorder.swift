@@ -6,7 +6,7 @@ public typealias EventSink = @Sendable ([UInt8]) -> Bool
 
 /// Sends every live event of a mount, from the first to the last, to the process that started the daemon. The app's own changes
 /// of names are not live events. The recorder runs on its own thread: a slow sink misses events (which a `dropped` record
-/// reports), but delays nothing else.
+/// reports), but delays only the end of the mount.
 public final class EventRecorder: Sendable {
     /// The longest time, in milliseconds, that the end of a mount waits for a sink that accepts nothing.
     private static let patience: Int64 = 5000

@@ -2,8 +2,8 @@ import PurgeModel
 import PurgeStore
 import Synchronization
 
-/// The newest events as JSON lines, kept once for all readers of `.purgefs/events`. Each reader has its own position in the
-/// ring, so a reader that never reads costs nothing. The lock is a leaf.
+/// The newest events as JSON lines, kept once for all readers. Each reader has its own position in the ring, so a reader that
+/// never reads costs nothing. The lock is a leaf.
 final class EventRing: Sendable {
     /// The size of the ring in bytes. A reader that is further behind loses events.
     static let limit = 1 << 20

@@ -1,8 +1,8 @@
 import PurgeModel
 
-/// Limits repeated refusals in the journal. A program that keeps trying on a full device, a full disk or a locked device would
-/// fill the journal with a single fact. At most one `refused` and one `hostFull` event a second are kept for each file, and at
-/// most a hundred `protectionDenied` events a second in total. The memory for this is bounded.
+/// Limits repeated refusals in the journal and the stream. A program that keeps trying on a full device, a full disk or a
+/// locked device would fill the journal with a single fact. At most one `refused` and one `hostFull` event a second are kept
+/// for each file, and at most a hundred `protectionDenied` events a second in total. The memory for this is bounded.
 struct RefusalLimit {
     /// Nanoseconds.
     private static let spacing: Int64 = 1_000_000_000
