@@ -9,6 +9,7 @@ public final class DirectoryHandle: Sendable {
     static let alive = Atomic<Int>(0)
 
     let node: Node
+    /// nil for the control directory.
     private let descriptor: FileDescriptor?
     private struct Stream {
         var block = [UInt8]()
@@ -36,7 +37,7 @@ public final class DirectoryHandle: Sendable {
         return try System.status(at: descriptor.raw, name)
     }
 
-    /// Visits up to `count` of the records that have been read ahead.
+    /// Reads the status of up to `count` entries that have been read ahead. Calls `beforehand` first if there are any.
     func warmUp(_ count: Int, beforehand: () -> Void) {
         let block = stream.withLock { Array($0.block[$0.rest]) }
         guard let descriptor, !block.isEmpty else { return }
@@ -44,7 +45,7 @@ public final class DirectoryHandle: Sendable {
         var left = count
         block.withUnsafeBytes { block in
             _ = DirectoryBlock.walk(block) { _, name in
-                do throws(Errno) { _ = try System.status(at: descriptor.raw, name) } catch {}  // it is gone
+                do throws(Errno) { _ = try System.status(at: descriptor.raw, name) } catch {}  // best effort
                 left -= 1
                 return left > 0
             }

@@ -15,7 +15,7 @@ public struct Entry: Sendable {
 public struct Caller: Sendable {
     public var owner: uid_t
     public var group: gid_t
-    /// The calling thread; 0 for RELEASE and the like.
+    /// The calling thread; 0 for our own calls, for RELEASE and the like, and for a thread in another PID namespace.
     public var tid: pid_t
     public var umask: mode_t
 
@@ -30,7 +30,7 @@ public struct Caller: Sendable {
 extension VolumeState {
     /// Gives the kernel one more reference to a node.
     mutating func grant(_ node: Node) {
-        // Unmanaged: the kernel's references are one retained reference, from the first to the last.
+        // Unmanaged: one retained reference stands for all of the kernel's, from the first to the last.
         if tree.references.grant(node) { _ = Unmanaged.passRetained(node) }
     }
 }

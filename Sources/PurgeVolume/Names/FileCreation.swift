@@ -27,7 +27,6 @@ struct FileCreation: VolumeFamily {
         }
     }
 
-    /// The place of a new file.
     private struct NewPlace {
         let directory: FileDescriptor
         /// The directory's own protection class, which the file inherits.

@@ -17,7 +17,7 @@ struct Lookups: VolumeFamily {
         throw .stale
     }
 
-    /// Returns the entry of a node whose name may change at any time, so the kernel must not cache the name.
+    /// Returns the entry of a node that PageWaiter looks up by a temporary name, which the kernel must not cache.
     func entry(of node: Node) throws(Errno) -> Entry {
         let attributes = try attributes(of: node)
         change { $0.grant(node) }
@@ -39,7 +39,7 @@ struct Lookups: VolumeFamily {
     ) throws(Errno) -> Entry? {
         guard try settledEntry(name, in: parent) != nil else {
             if let ghost = purgedNames.ghost(name, in: parent, caller: caller) { return ghost }
-            // The kernel passes on names of up to 1024 bytes and leaves the limit to us.
+            // The kernel passes on longer names and leaves the limit to us.
             throw name.length > Name.maximumLength ? .nameTooLong : .noEntry
         }
         let emptied = core.filesEmptied.load(ordering: .acquiring)
@@ -52,10 +52,10 @@ struct Lookups: VolumeFamily {
         return lookup(name, status, in: parent, emptied: emptied, by: caller.tid)
     }
 
-    /// Returns the entry with this status. Returns nil if the name now belongs to another file, if a purge has chosen the file,
-    /// or if a purge may have emptied it since `emptied` was read from `VolumeCore.filesEmptied`. The caller must read
-    /// `emptied` before the status; otherwise the first size that the kernel learns could be the one from before the purge.
-    /// `tid` is the thread that looks up the name.
+    /// Returns the entry with this status. Returns nil if the name now belongs to another file, or if a purge has chosen the
+    /// file. Also returns nil if a purge may have emptied the file since `emptied` was read from `VolumeCore.filesEmptied`. The
+    /// caller must read `emptied` before the status; otherwise the first size that the kernel learns could be the one from
+    /// before the purge. `tid` is the thread that looks up the name.
     func lookup(
         _ name: Name, _ status: FileStatus, in parent: Node, emptied: Int, by tid: pid_t = 0
     ) -> Entry? {
@@ -101,9 +101,9 @@ struct Lookups: VolumeFamily {
 
     func attributes(of node: Node, withBirth: Bool = false) throws(Errno) -> Attributes {
         if node.isControl { return control.attributes(of: node) }
-        // The stamps must match the times remembered for them, and those are kept only for the newest and the previous stamps.
-        // So on a device whose clock has been advanced, the stamps of a file whose times an app has set are read again until
-        // the remembered times have not changed during the read.
+        // The stamps must match the times remembered for them, which are kept only for the newest and the previous stamps. So
+        // the stamps are read again until the remembered times have not changed during the read. This concerns only files whose
+        // times an app has set, on a device whose clock has been advanced.
         var seen: UInt32 = 0
         while true {
             let (status, birth) = try access.reading(node) { (location) throws(Errno) in
@@ -133,7 +133,7 @@ struct Lookups: VolumeFamily {
     func forget(_ node: Node, count: UInt64) {
         guard node !== root, !node.isControl else { return }
         let isLast = change { state in state.tree.references.forget(node, count: count) }
-        // Unmanaged: `grant` retained it when the kernel got its first reference.
+        // Unmanaged: `grant` retained the node when the kernel got its first reference.
         if isLast { Unmanaged.passUnretained(node).release() }
     }
 }

@@ -67,7 +67,7 @@ private struct OwnFlags {
         (mark, isExcluded) = (state[node].ownMark, state[node].ownExclusion)
     }
 
-    /// Returns an event for each flag that the replacing file neither has itself nor inherits from a folder above.
+    /// Returns an event for each flag whose value the replacing file neither has itself nor inherits from a folder above.
     func losses(to node: Node, by tid: pid_t, _ state: borrowing VolumeState) -> [Event] {
         let standing = state[node].standing
         var lost: [(StorageAttribute, String)] = []

@@ -107,8 +107,8 @@ struct NameChanges: VolumeFamily {
         }
     }
 
-    /// Holds the file, so that no purge chooses it while it is being linked. linkat(2) on an unnamed inode only reaches us
-    /// for O_TMPFILE files that are still open.
+    /// Holds the file, so that no purge chooses it while it is being linked. An unnamed file can be linked while it is open
+    /// (O_TMPFILE). One that a purge has just removed cannot.
     private func reserveForLink(_ node: Node) throws(Errno) {
         try access.unlessGoing(node) { (state) throws(Errno) in
             if state[node].isUnlinked && state[node].io.handles.isEmpty { throw .noEntry }

@@ -17,7 +17,7 @@ public struct OfflineFolder {
         public var isFolder: Bool
         public var isLink: Bool
         public var inode: UInt64
-        /// Number of names in the container.
+        /// Number of names that the entry has in the container.
         public var names: Int
         public var charged: ByteCount
 

@@ -8,8 +8,8 @@ public final class OfflineVolume {
 
     let isForReading: Bool
 
-    /// Opens and scans the store, and holds its lock for the lifetime of the object. With `forReading`, nothing in the store
-    /// changes.
+    /// Opens and scans the store, finishes interrupted work, and holds the store's lock for the lifetime of the object. With
+    /// `forReading`, nothing in the store changes.
     public init(storePath: String, forReading: Bool = false) throws(StoreError) {
         isForReading = forReading
         let store = try forReading ? Store.openForReading(storePath) : Store.open(storePath, creating: false)

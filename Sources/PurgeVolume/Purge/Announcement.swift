@@ -53,9 +53,9 @@ extension Removal {
 public struct PurgedName: Sendable {
     /// The former path of the entry, which ends with its name.
     var path: [Name]
-    /// Whether rmdir(2) removes the name, instead of unlink(2).
+    /// Whether rmdir(2), rather than unlink(2), announces the removal.
     public let isDirectory: Bool
-    /// Whether truncate(2) empties the file, so that the name stays.
+    /// Whether the purge has emptied the file, which keeps its name; truncate(2) then announces the purge.
     public internal(set) var isEmptied: Bool
 
     var name: Name { path[path.count - 1] }

@@ -3,9 +3,9 @@ import PurgeSystem
 
 /// Purged names that the kernel must be told about before the caller of the operation learns the outcome.
 ///
-/// Every purge needs a debt to add its names to. A debt cannot be copied, and only two functions create one: `Volume.answering`
-/// releases the outcome of a call only when the debt is paid (`UnpaidAnswer`), and `PurgedNames.awaitingAnnouncements` waits
-/// before it returns. Dropping an unpaid debt is a bug. `deinit` then announces the names and reports the bug.
+/// Every purge needs a debt to add its names to. A debt cannot be copied, and only two functions create one. `Volume.answering`
+/// releases the outcome of a call only when the debt is paid (`UnpaidAnswer`). `PurgedNames.awaitingAnnouncements` waits before
+/// it returns. Dropping an unpaid debt is a bug. `deinit` then announces the names and reports the bug.
 public struct AnnouncementDebt: ~Copyable {
     enum Payment {
         /// Names are collected and announced together, along with the answer.
@@ -78,7 +78,7 @@ public struct UnpaidAnswer<Value: Sendable>: ~Copyable {
     }
 
     /// Passes the outcome to `answer` if nothing is owed. Otherwise another thread passes it to the function that `pending`
-    /// makes, once the purged names are gone for every process.
+    /// makes, once the purged names are gone for every process or cannot be announced in time.
     @inlinable
     public consuming func pay(
         _ answer: (Result<Value, Errno>) -> Void,

@@ -2,8 +2,8 @@ import Glibc
 import PurgeModel
 import PurgeTree
 
-/// A file that a purge could have taken if it were not open or hard-linked. A few such files are enough to explain why others
-/// were purged, so the search, which runs under the lock, examines only a few candidates.
+/// A file that a purge skipped although its turn had come: open, hard-linked, held or stuck. A few such files are enough to
+/// explain why others were purged, so the search, which runs under the lock, examines only a few candidates.
 struct Bystander {
     /// How many bystanders an event names.
     private static let told = 8

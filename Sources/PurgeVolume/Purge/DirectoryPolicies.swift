@@ -10,8 +10,8 @@ struct DirectoryPolicies: VolumeFamily {
     let core: VolumeCore
 
     /// Updates the rank of files that have reached an age, or whose directory has reached a limit. Called before files are
-    /// chosen for a purge or a plan. Works in batches, and releases the lock between them. With `ages`, the age of files in
-    /// `tmp` is checked even if the profile does not ask for it.
+    /// chosen for a purge or a plan, and before control files report numbers. Works in batches, and releases the lock between
+    /// them. With `ages`, the age of files in `tmp` is checked even if the profile does not ask for it.
     func settle(ages: Bool = false) {
         guard ages || core.hasPolicies.load(ordering: .relaxed) || core.agesTemporary.load(ordering: .relaxed) else {
             return

@@ -81,8 +81,8 @@ struct EmptiedFolder: VolumeFamily {
             state[node].purgeFacts, lastUse: max(state[node].lastUse, state[node].creation), at: now)
     }
 
-    /// Whether an entry is old enough to be removed. When `tmp` is aged, a folder must not have changed lately; everything else
-    /// is old enough here. Called without the lock.
+    /// Whether a folder of `tmp` has been unchanged for long enough to be removed by ageing. True for anything else: `goes`
+    /// checks the age of files, and other work ignores age. Called without the lock.
     private func isOld(_ folder: Node) -> Bool {
         guard case .ageing(let now) = work, folder.isDirectory else { return true }
         do throws(Errno) {
@@ -163,7 +163,7 @@ struct EmptiedFolder: VolumeFamily {
                     }
                 }
             }
-        } catch .noEntry {}  // somebody has removed it from the store
+        } catch .noEntry {}  // somebody has already removed the entry from the store
     }
 
     private func report(_ dentry: Dentry, _ error: Errno) {

@@ -11,7 +11,8 @@ struct Purge: ~Copyable {
     let trigger: PurgeTrigger
     /// The thread on whose behalf the purge is done; 0 if there is none.
     let tid: pid_t
-    /// The process, and for a write the file, that set off the purge; nil if unknown.
+    /// The process and, if it wrote, the file that set off a purge for a write or under pressure. nil if unknown, and for any
+    /// other trigger.
     let cause: PressureCause?
     /// The level when the purge was decided.
     let pressure: PressureLevel

@@ -73,8 +73,8 @@ struct PurgeSelections: VolumeFamily {
             ? state[file.node].verdict(for: .file).refusals.subtracting(.busy).first : .noEntry
     }
 
-    /// Returns, sorted by path, all entries below a folder that are not folders and for which `takes` returns true, either for
-    /// the entry itself or for a folder that contains it.
+    /// Returns the entries below a folder that are not folders, sorted by path. `takes` must accept the path of the entry, or
+    /// of a folder around it that is also below `folder`.
     private func files(below folder: Node, _ path: [UInt8], _ takes: ([UInt8]) -> Bool) -> [FoundFile] {
         var found: [FoundFile] = []
         var pending = [(folder: folder, path: path, isTaken: false)]

@@ -57,8 +57,8 @@ struct PurgedNames: VolumeFamily {
     }
 }
 
-// The kernel learns about a purged name when the announcing thread calls unlink(2) or rmdir(2) for it through the mount. This
-// call also wakes watchers (docs/INTERNALS.md, Telling the kernel of a purge).
+// The kernel learns about a purged name when the announcing thread calls unlink(2) or rmdir(2) for it through the mount, or
+// truncate(2) for an emptied file. This call also wakes watchers (docs/INTERNALS.md, Telling the kernel of a purge).
 extension PurgedNames {
     func isAnnouncer(_ caller: Caller) -> Bool { isAnnouncer(caller.tid) }
     func isAnnouncer(_ tid: pid_t) -> Bool { tid != 0 && tid == port.announcer }

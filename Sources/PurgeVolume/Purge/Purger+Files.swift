@@ -80,8 +80,9 @@ extension Purger {
         return state[node].dropStoredExtents()
     }
 
-    /// Puts files that could not be removed from the store back into the ledger; they are no longer victims in this mount. Room
-    /// that a write has been promised must then come from other files, which are chosen in the same step and returned.
+    /// Puts files that could not be removed from the store back into the ledger. In this mount, only a command that names such
+    /// a file takes it again. Room that a write has been promised must then come from other files, which are chosen in the same
+    /// step and returned.
     func reinstate(_ failed: [Victim<Node>], _ trigger: PurgeTrigger, _ state: inout VolumeState) -> PurgePlan<Node> {
         for victim in failed { state.tree.reinstate(victim.file, isStuck: true) }
         let short = min(PurgePlan(failed).bytes, .zero - state.capacity.balance)

@@ -3,13 +3,14 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// Carries out purges that have been decided.
+/// Carries out purges, and chooses their files in steps.
 struct Purger: VolumeFamily {
     let core: VolumeCore
 
     /// How many files a purge chooses under the lock and then removes together, so that no call waits long for the lock or
     /// for a name.
     static let batch = 256
+    /// How long, in nanoseconds, a purge waits for files that other calls hold.
     static let patienceForHeldFiles: Int64 = 10_000_000_000
 
     /// Removes the files of a purge from the store and from the tree; `report` gets the events of each batch. Returns false if
@@ -63,7 +64,7 @@ struct Purger: VolumeFamily {
         defer { core.movesEnded.add(1, ordering: .acquiringAndReleasing) }
         var (removals, told, failed): ([Removal], [Event], [Victim<Node>]) = ([], [], [])
         var missing: Set<ObjectIdentifier> = []
-        // The directories exist as long as the files do.
+        // A directory cannot be removed before the victims in it, so the names stay valid without the lock.
         for (victim, name) in read({ state in victims.map { ($0, Removal($0.file, in: state)) } }) {
             guard var removal = name else {
                 failed.append(victim)

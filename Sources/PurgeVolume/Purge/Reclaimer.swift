@@ -2,7 +2,7 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-/// Purges in the background as long as pressure, or the policy of a directory, requires it.
+/// Purges in the background as long as pressure, a refused write or the policy of a directory requires it.
 struct Reclaimer: VolumeFamily {
     let core: VolumeCore
 
@@ -39,7 +39,7 @@ struct Reclaimer: VolumeFamily {
         core.purges.advance()
     }
 
-    /// Purges towards `desired`. Returns false if there is nothing (more) to do now.
+    /// Purges one batch towards the goal of the background purge. Returns false if there is nothing to do now.
     func reclaimOnce() -> Bool {
         openFiles.settleMappings()
         guard read({ $0.reclaimCall.mayBegin($0.device) }) else { return false }

@@ -3,8 +3,8 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
-// The files of a purge are chosen in one step. From then on they do not exist for later calls, and their bytes count as free
-// instead of reclaimable.
+// The files of a purge are chosen under the lock. From then on, no later call can use a chosen file until the purge is done
+// with it, and its bytes count as free instead of reclaimable.
 extension VolumeState {
     /// Decides on a purge, or on its first `limit` files. Returns nil if it takes nothing.
     mutating func choose(
@@ -16,8 +16,8 @@ extension VolumeState {
         return begin(plan, trigger: trigger, tid: tid)
     }
 
-    /// Plans a purge and takes its files out of the ledger. `leftToFiles` is the number of bytes that earlier steps of the
-    /// same purge left to files.
+    /// Plans a purge. Takes its files out of the ledger, and its part of others.purgeable out of others. `leftToFiles` is the
+    /// number of bytes that earlier steps of the same purge left to files.
     mutating func take(
         _ goal: PurgeGoal, in order: PurgeOrder, limit: Int = .max, spared: ClosedRange<Instant>? = nil,
         leftToFiles: ByteCount = .zero
