@@ -51,7 +51,7 @@ extension Volume {
         return try fileData.copy(from: source, offset: offset, to: target, request, debt: &debt)
     }
 
-    /// Writes as many of the bytes as fit.
+    /// Writes as many of the bytes as fit, but the pages of a mapping only as a whole.
     public func write(
         _ handle: Handle, _ request: WriteRequest, _ bytes: UnsafeRawBufferPointer, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {

@@ -12,7 +12,7 @@ extension Volume {
         }
     }
 
-    /// Returns the entry of a node whose name may change at any time, so the kernel must not cache the name.
+    /// Returns the entry of a node that PageWaiter looks up by a temporary name, which the kernel must not cache.
     public func entry(of node: Node) throws(Errno) -> Entry { try lookups.entry(of: node) }
 
     /// Whether the kernel may cache that the name does not exist. The kernel must not cache this in the control directory. It

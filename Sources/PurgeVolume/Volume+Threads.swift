@@ -2,9 +2,9 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-// The threads of a mounted volume that do not serve requests. One purges under pressure and for the policies of directories,
-// one checks the age of files in tmp, one carries out everything else that is due on the device, and one keeps the store up to
-// date.
+// The threads of a mounted volume that do not serve requests. One purges in the background and for the policies of directories,
+// and one checks the age of files in tmp. One carries out everything else that is due on the device, and one keeps the store up
+// to date.
 extension Volume {
     public func startThreads() throws(Errno) {
         // Nothing can be purged in a store that is only read.
@@ -45,7 +45,7 @@ extension Volume {
         return keeper.end(keepingStore: keepingStore)
     }
 
-    /// Removes names and sidecars that failed calls left in the store, as soon as that is possible.
+    /// Tries to remove the names and sidecars that failed calls left in the store.
     func removeLeftovers() {
         names.withdrawStrays()
         store.removeLeftSidecars()

@@ -61,7 +61,8 @@ public final class Volume: VolumeFamily {
         try scan.run(lastUses: try journal.lastUses(), progress: progress)
         change { state in
             state.isScanned = true
-            // The change is saved with the settings of this mount, or soon after. The kernel has nothing cached yet.
+            // No further effect needs to be carried out: the change is saved with the settings of this mount, or soon after,
+            // and the kernel has nothing cached yet.
             _ = deviceChanges.step(&state) { device, now in
                 // The ageing thread checks tmp once it runs.
                 device.proceed(to: now) + (device.ageing.day == nil ? device.age(to: now) : [])
@@ -69,7 +70,7 @@ public final class Volume: VolumeFamily {
         }
     }
 
-    /// Finishes work that an earlier mount of the store began and did not finish. Called before anyone uses this volume. Does
+    /// Finishes work that an earlier mount or command began and did not finish. Called before anyone uses this volume. Does
     /// nothing if the store is open only for reading. The events of that work are in the journal afterwards.
     public func finishInterruptedWork() throws(StoreError) {
         try deviceChanges.finishInterrupted()

@@ -26,16 +26,17 @@ final class VolumeCore: Sendable {
     let keepsAccessControlLists: Bool
     /// The longest time, in milliseconds, that a write waits for files being changed.
     let patience: Int64
-    /// Guards the state, and with it everything that changes in nodes and handles; they can be reached only through it. Never
-    /// held across I/O, a reply or a notification.
+    /// Guards the state, and with it everything that changes in nodes and handles, except a handle's mode. Never held across
+    /// I/O, a reply or a notification.
     private let state: Mutex<VolumeState>
-    /// Advances when the purge of a file or a whole purge has ended, and when the reclaimer has looked for work.
+    /// Advances when the purge of a file, a whole purge or a hold with `isGoing` has ended, and when the reclaimer has looked
+    /// for work.
     let purges = Gate()
-    /// Advances when a reclaimable file is no longer held.
+    /// Advances when a reclaimable file is no longer held, or a held file is no longer reclaimable.
     let released = Gate()
     /// Held while more victims are chosen than one step takes. Locked before `state`.
     let makingMuchRoom = Mutex(())
-    /// Held while the permissions of an entry are changed for a moment (`StoreAccess.asOwner`).
+    /// Held while the mode of an entry is changed, by chmod(2) or for a moment (`StoreAccess.asOwner`).
     let permissions = Mutex(())
     /// Held while isPurgeable of an entry is stored and noted. The kernel does not lock the inode for an ioctl that sets
     /// isPurgeable, so the ioctl may run beside a setxattr. Locked before `permissions`.
@@ -57,13 +58,13 @@ final class VolumeCore: Sendable {
     /// Advances when the device has changed, so that something else may be due next, and when a thread wants due work done at
     /// once.
     let deviceGate = Gate()
-    /// Advances when due work has been carried out.
+    /// Advances when due work, or any change of the device, has been carried out.
     let deviceSettled = Gate()
     let deviceTimerRuns = Atomic<Bool>(false)
     /// Whether data of some class is out of reach in the device's present state. Changes with that state, under the lock;
     /// read without it, so that an unlocked device costs nothing.
     let restrictsData: Atomic<Bool>
-    /// How often the data of all classes has come within reach.
+    /// How often the device has entered a state in which the data of all classes is within reach.
     let unlocks = Atomic<Int>(0)
     /// How many drops of the pages of refused writes (`RefusedPages`) have been requested and not finished. `deviceSettled`
     /// advances after each.
@@ -73,8 +74,8 @@ final class VolumeCore: Sendable {
     let lockStateChanges = Atomic<Int>(0)
     /// Whether the volume's threads are to end.
     let isEnding = Atomic<Bool>(false)
-    /// Counts renames and unlinks that have begun. A name is right if none was under way when it was read and none has begun
-    /// since.
+    /// Counts renames, removals and batches of purges that have begun. A name is right if none was under way when it was read
+    /// and none has begun since.
     let moves = Atomic<UInt64>(0)
     let movesEnded = Atomic<UInt64>(0)
     /// Advances, under the lock, when purges have emptied files that keep their names.
@@ -140,8 +141,8 @@ final class VolumeCore: Sendable {
         }
     }
 
-    /// Changes the state; nothing else does. At the end, pressure is judged; once the lock is free, new events are passed on
-    /// and threads that wait for the change are woken.
+    /// Changes the state; nothing else does. At the end, judges pressure. Once the lock is free, passes on new events and wakes
+    /// threads that wait for the change.
     @discardableResult
     func change<Value: ~Copyable & Sendable, Failure: Error>(
         _ body: (inout VolumeState) throws(Failure) -> Value
@@ -242,7 +243,7 @@ struct ChangeEffects: ~Copyable {
 
         /// The hold on a reclaimable file.
         static var hold: Ends { Ends(rawValue: 1) }
-        /// The purge of a file, or a whole purge.
+        /// The purge of a file, a whole purge, or a hold with `isGoing`.
         static var purge: Ends { Ends(rawValue: 2) }
         /// A turn with a file.
         static var turn: Ends { Ends(rawValue: 4) }

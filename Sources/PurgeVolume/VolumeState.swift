@@ -4,7 +4,7 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// Everything that changes in a mounted volume: the device's numbers, the tree, the victims.
+/// Everything that changes in a volume: the device's numbers, the tree, the victims.
 ///
 /// There is one state, inside the lock of `VolumeCore`, and it cannot be copied. So having it means holding that lock:
 /// `inout` for the duration of a change, borrowed for reading. A function that needs the lock takes the state as a parameter
@@ -22,7 +22,7 @@ struct VolumeState: ~Copyable, Sendable {
     #if DEBUG
     private(set) var (acquisitions, changes) = (0, 0)
     #endif
-    /// The process that caused a level at which space is reclaimed. Kept until the level no longer requires that.
+    /// The process whose change or refused write set off background purging. Kept until none is requested.
     var pressureCause: PressureCause?
     var reclaimCall = ReclaimCall()
     /// `Device.levelChanges` when the last change ended.
@@ -41,7 +41,7 @@ struct VolumeState: ~Copyable, Sendable {
     var handles = HandleList()
     var openFiles: Int { handles.count }
 
-    /// A thread, and the file that it writes to. The thread is 0 for an offline command.
+    /// A thread, and the file that it writes to, if any. The thread is 0 for an offline command and for the device's timer.
     struct Actor {
         var tid: pid_t
         var node: Node?

@@ -17,7 +17,7 @@ struct SampleTaker: VolumeFamily {
     let core: VolumeCore
     let journal: Journal
 
-    /// Hands the points since the last call to the journal.
+    /// Adds a point if enough has changed for `detail`, and hands the points since the last call to the journal.
     func take(_ detail: Detail = .usual) {
         let real = Instant(nanoseconds: System.now())
         let points = change { state in

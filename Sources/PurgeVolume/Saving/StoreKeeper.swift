@@ -16,7 +16,7 @@ final class StoreKeeper: VolumeFamily {
 
     let core: VolumeCore
     let journal: Journal
-    /// Wakes the thread, because it must end or because another thread waits for it.
+    /// Wakes the thread before its time: to end, for another thread that waits, or because many events are waiting.
     let wake: Gate
     /// Locked while device.json is written, so that an older state never replaces a newer one.
     private let saving: Mutex<Saving>
@@ -64,8 +64,8 @@ final class StoreKeeper: VolumeFamily {
             samples.take()
             flushEvents()
             if read({ $0.device.revision }) != savedDevice.withLock({ $0.revision }) { saveDevice() }
-            // The chore finds files that have been unmapped and so become free or purgeable. Calls that wait for room get it
-            // soon.
+            // The chore removes leftovers, and finds files that have been unmapped and so become free or purgeable. Calls that
+            // wait for room get it soon.
             chore()
             // The nodes are freed here, outside the lock.
             _ = change { $0.tree.uses.dropGone() }

@@ -81,7 +81,7 @@ public final class StoreScan: VolumeFamily {
         }
     }
 
-    /// Notes attributes that are not among the facts of the tree.
+    /// Notes the parts of the attributes that the volume keeps outside the tree.
     private func note(_ attributes: StoredAttributes, of node: Node) {
         if !attributes.policy.isEmpty { core.hasPolicies.store(true, ordering: .relaxed) }
         if attributes.hasUnknownProtection { findings.withLock { $0.unprotected.append(node) } }
@@ -205,7 +205,7 @@ public final class StoreScan: VolumeFamily {
         (facts.blocks, facts.extents) = (charged.count, charged)
         var record = found.record ?? ExtentRecord(runs: ExtentSet())
         if found.record == nil && !store.isForReading {
-            // Somebody has put a sparse file there by hand. From now on its record says that it is sparse.
+            // Somebody has put a sparse file into the store by hand. From now on its record says that it is sparse.
             try store.setExtentRecord(&record, of: file.raw, nil)
         }
         let extents = StoredExtents(record: record, size: size)

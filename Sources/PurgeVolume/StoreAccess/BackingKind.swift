@@ -4,7 +4,7 @@ enum BackingKind: Sendable {
 
     init(fileSystemType: Int64) {
         switch fileSystemType {
-        case 0xEF53: self = .ext4  // and its predecessors
+        case 0xEF53: self = .ext4  // also ext2 and ext3
         case 0x5846_5342: self = .xfs
         case 0x9123_683E: self = .btrfs
         case 0x794C_7630: self = .overlay
@@ -14,6 +14,6 @@ enum BackingKind: Sendable {
 
     /// XFS shows written blocks as holes until they are on disk; overlayfs may lie on XFS.
     var mustSyncBeforeSeek: Bool { self == .xfs || self == .overlay }
-    /// btrfs makes a block of data when a file grows from within a hole; overlayfs may lie on btrfs.
+    /// When a file that ends in a hole grows, btrfs allocates the block at the old end; overlayfs may lie on btrfs.
     var fillsGrownTail: Bool { self == .btrfs || self == .overlay }
 }

@@ -11,8 +11,8 @@ import PurgeTree
 struct NodeIO: ~Copyable {
     /// Open descriptors of the node, through which a file that has lost its names is reached.
     var handles = NodeHandles()
-    /// Remains of an entry, other than a regular file, that has lost its name but is still open, or the working directory of a
-    /// process. A regular file is reached through its handles.
+    /// Remains of a removed entry that is not a regular file; it may be open, or the working directory of a process. A regular
+    /// file is reached through its handles.
     var remains: Remains?
     /// An O_PATH descriptor of a directory, if the cache has one.
     var descriptor: FileDescriptor?
@@ -25,19 +25,20 @@ struct NodeIO: ~Copyable {
     /// Number of open descriptors without passthrough (cached or direct I/O), and with it.
     var cachedOpens: Int32 = 0
     var passthroughOpens: Int32 = 0
-    /// The last handle with passthrough, while it may still be mapped; the number of such handles whose RELEASE has been read
-    /// but which are not closed yet; and the known modification time of the backing file, if a mapping may write.
+    /// The last handle with passthrough, while it may still be mapped.
     var lingering: Handle?
+    /// Number of handles with passthrough whose RELEASE has been read but which are not closed yet.
     var closing: Int32 = 0
+    /// The known modification time of the backing file, if a mapping may write.
     var modified: FileTime?
     /// Times that an app has set and that the stamps in the store cannot express.
     var setTimes = SetTimes()
     /// Number of times that an app has changed `setTimes`.
     var timesVersion: UInt32 = 0
-    /// The value of `VolumeCore.unlocks` when the kernel last dropped the file's pages because of a lock. For pages that
-    /// refused writes have left behind: whether a drop is to begin, the number of drops in flight, and the blocks of these
-    /// pages.
+    /// The value of `VolumeCore.unlocks` when the kernel last dropped the file's pages because of a lock; -1 if it has not.
     var pagesDropped = -1
+    /// For pages that refused writes have left behind: whether a drop is to begin, the number of drops in flight, and the
+    /// blocks of these pages.
     var awaitsDrop = false
     var refusedDrops: Int32 = 0
     var refusedBlocks = ExtentSet()

@@ -3,8 +3,8 @@ import PurgeSystem
 import PurgeTree
 import Synchronization
 
-/// The remains of a directory, link or special file that was removed while in use. They are kept until the kernel forgets the
-/// entry, because fstat(2) must still work.
+/// The remains of a removed directory, link or special file. They are kept until the kernel forgets the entry, because fstat(2)
+/// must work until then.
 enum Remains {
     /// A descriptor of the removed entry.
     case open(RemovedEntry)
@@ -46,7 +46,7 @@ extension StoreAccess {
             do throws(Errno) {
                 return .open(
                     RemovedEntry(try name.withCName { (name) throws(Errno) in try open(node, name, in: directory) }))
-            } catch {}  // there is no free descriptor
+            } catch {}  // usually because no descriptor is free
         }
         do throws(Errno) {
             var status = try name.withCName { (name) throws(Errno) in try System.status(at: directory.raw, name) }
@@ -59,7 +59,7 @@ extension StoreAccess {
     private func open(_ node: Node, _ name: CName, in directory: FileDescriptor) throws(Errno) -> FileDescriptor {
         guard node.isDirectory else { return try directory.open(name, System.openPath) }
         do throws(Errno) { return try directory.open(name, O_RDONLY | O_DIRECTORY) } catch {
-            // The owner may lack permission to read it, and still change its attributes.
+            // The owner may lack permission to read the directory, and can nevertheless change its attributes.
             guard error == .accessDenied else { throw error }
             return try directory.open(name, System.openPath | O_DIRECTORY)
         }

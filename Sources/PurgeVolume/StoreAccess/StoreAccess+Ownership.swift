@@ -7,8 +7,8 @@ import PurgeTree
 // itself access to its user's entries. It never does so when it opened the store only for reading, because that would change
 // the store.
 extension StoreAccess {
-    /// Runs `body`. If `body` fails with EACCES and the daemon does not run as root, runs `body` again with all of the owner's
-    /// permissions on `entry`, provided that the daemon's user owns it.
+    /// Runs `body`. If `body` fails with EACCES and the daemon does not run as root, runs `body` again. If the daemon's user
+    /// owns `entry`, the second run has all of the owner's permissions on it.
     func asOwner<Value>(
         of entry: FileDescriptor, _ body: () throws(Errno) -> Value
     ) throws(Errno) -> Value {

@@ -8,7 +8,7 @@ import PurgeTree
 enum Location {
     /// An entry of an open directory.
     case entry(FileDescriptor, Name)
-    /// The container itself, or an entry that was removed while in use.
+    /// The container itself, or a removed entry whose descriptor was kept.
     case itself(FileDescriptor)
     /// A file, reached through one of its open descriptors, for example because it has no name.
     case open(Handle)
@@ -178,9 +178,9 @@ struct StoreAccess: VolumeFamily {
         return try run(body, on: node, at: location)
     }
 
-    /// Runs `body` on the location. If the daemon's user may not search the node's folder, runs `body` again through an open
-    /// descriptor of the node, if there is one: an app can still reach a file by descriptor that it can no longer reach by
-    /// name. Steps that `body` completed before it failed are then repeated.
+    /// Runs `body` on the location. If that fails with EACCES, runs `body` again through an open descriptor of the node, if
+    /// there is one. An app can reach a file by descriptor even if the permissions of its folder forbid reaching it by name.
+    /// Steps that `body` completed before it failed are then repeated.
     private func run<Value>(
         _ body: (Location) throws(Errno) -> Value, on node: Node, at location: Location
     ) throws(Errno) -> Value {

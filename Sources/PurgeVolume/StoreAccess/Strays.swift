@@ -52,7 +52,7 @@ extension NameChanges {
             do throws(Errno) {
                 let directory = try access.directoryDescriptor(stray.directory)
                 return removeUnknown(stray.name, at: directory.raw)
-            } catch { return error == .noEntry || error == .stale }  // its directory is gone
+            } catch { return error == .noEntry || error == .stale }  // the directory of the stray is gone
         }
     }
 
