@@ -4,8 +4,8 @@ import PurgeContainers
 import PurgeModel
 import PurgeSystem
 
-/// A path in a container that the user asks about. The file and the folders above it may be gone, so the missing part of the path
-/// is taken literally.
+/// A path in a container that the user asks about. The file and the folders above it may be gone, so the missing part of the
+/// path is taken literally.
 struct AskedPath {
     let target: Target
     /// The path relative to the container, byte for byte; never empty.

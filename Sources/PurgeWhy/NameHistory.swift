@@ -45,7 +45,7 @@ struct NameHistory {
     let journal: any NameEvents
     /// Returns true if the container has an entry at a path.
     let exists: (String) -> Bool
-    /// Returns a time at which the entry at a path already existed, by the host's clock; nil if unknown.
+    /// Returns the earliest time at which the entry at a path may have existed, by the host's clock; nil if unknown.
     let since: (String) -> String?
     let rebootsEmptyTmp: Bool
 
@@ -157,8 +157,8 @@ struct NameHistory {
     }
 
     /// Returns the latest moves, at most eight, that brought a file to a path before an event, newest first. `made` is the
-    /// earliest time at which the file is known to have existed, if any. A folder move before `made` ends the search: the file
-    /// was not in the folder yet.
+    /// earliest time at which the file may have existed, if known. A folder move before `made` ends the search: the file was
+    /// not in the folder yet.
     func origins(of path: String, before: Int64 = .max, made: String? = nil) throws(CommandFailure) -> [NameMove] {
         var (place, before, moves) = (path, before, [NameMove]())
         while moves.count < 8, let move = try arrival(at: place, before: before) {

@@ -6,8 +6,8 @@ import PurgeSystem
 /// The times at which a file in a store was created and written, by the host's clock: the device's clock does not touch the
 /// store.
 enum StoredTimes {
-    /// Returns a time at which the file already existed, or nil if unknown. The earlier of birth time and mtime counts: a copy of
-    /// a store made by another program has later birth times, and an unpacked file has an earlier mtime.
+    /// Returns the earliest time at which the file may have existed, or nil if unknown. This is the earlier of birth time and
+    /// mtime: a copy of a store made by another program has later birth times, and an unpacked file has an earlier mtime.
     static func since(_ path: String) -> String? {
         do throws(Errno) {
             let name = path.utf8.map(CChar.init(bitPattern:)) + [0]

@@ -18,7 +18,7 @@ struct WhyInquiry {
     let flag: (String) -> String?
     /// Returns true if a path of the container exists.
     let exists: (String) -> Bool
-    /// Returns a time at which the entry at a path already existed, by the host's clock; nil if unknown.
+    /// Returns the earliest time at which the entry at a path may have existed, by the host's clock; nil if unknown.
     let since: (String) -> String?
     /// Returns the names in a folder of the container.
     let names: (String) -> [String]
@@ -195,8 +195,8 @@ extension WhyInquiry {
         return try told(last)
     }
 
-    /// Returns the skipped files, which only the first event of a purge lists. Purges with the same trigger, process and cause
-    /// within the same second count as one.
+    /// Returns the skipped files, which only the first event of each step of a purge lists. Purges with the same trigger,
+    /// process and cause within the same second count as one.
     private func passedOver(_ purge: Event) throws(CommandFailure) -> [PassedOver]? {
         if let own = purge.passedOver { return own }
         let before = try journal.events(Query(.any, before: purge.seq, limit: 300))
@@ -232,8 +232,8 @@ extension WhyInquiry {
         return report
     }
 
-    /// Answers for a file that a move had brought to tmp before tmp was emptied, although the last recorded ending is an earlier
-    /// file's.
+    /// Answers for a file that a move had brought to tmp before tmp was emptied, although the last recorded ending is an
+    /// earlier file's.
     private func emptied(_ recent: [Event]) throws(CommandFailure) -> WhyReport? {
         guard Place.at(path: path.utf8) == .temporary, let event = try history.emptyingOfTmp(Query(.any)),
             let last = try history.lastEnding(of: path, before: .max), event.seq > last.event.seq

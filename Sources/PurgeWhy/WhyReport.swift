@@ -65,13 +65,13 @@ struct WhyReport: Encodable {
     var moves: [NameMove]?
     /// The moves that had brought the file to `path`, newest first.
     var origins: [NameMove]?
-    /// The files that the purge skipped although they came earlier in its order.
+    /// Some of the files that the purge skipped although their turn had come.
     var passedOver: [PassedOver]?
     /// The update of the app that the purge was part of.
     var update: Event?
     /// The latest refused write to the file.
     var refused: Event?
-    /// True if the file was written after `refused`, and has data.
+    /// True if the file has data and was written more than a second after `refused`.
     var isWrittenSince: Bool?
     var protectionDenied: Event?
     var lostFlags: [LostFlag]?
