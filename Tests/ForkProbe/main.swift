@@ -2,9 +2,9 @@ import Glibc
 import PurgeSystem
 import Synchronization
 
-// Tests whether a forked copy of a process that has already run code can wake one of its own threads that waits for a Mutex or
-// for the initialization of a global. Exits with 0 if that thread continues, and with another status if it does not within 20
-// s.
+// Tests whether a forked copy of a process that has already run code can wake one of its own threads. The thread waits for a
+// Mutex (argument `mutex`), or for the initialization of a global. Exits with 0 if the thread continues within 20 s, and
+// otherwise with another status.
 
 final class Meeting: Sendable {
     let lock = Mutex(0)

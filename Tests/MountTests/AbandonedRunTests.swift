@@ -34,7 +34,8 @@ extension Mounts {
                 let tmp = "\(scratch.path)/tmp"
                 try Files.makeDirectory(tmp)
                 let left = try killedRun(in: scratch.path)
-                // Copies include the attributes, and the first name has the six letters that mkdtemp(3) chose.
+                // Copies include the attributes. The second name has the form of an abandoned run: six letters, as from
+                // mkdtemp(3).
                 for copy in ["\(left).saved", "purgefs-run.backup"] {
                     try Program.shell(
                         "mkdir \(copy); cp -a \(left)/store \(copy)/; "
@@ -42,7 +43,7 @@ extension Mounts {
                     ).succeeded()
                 }
                 try Files.makeDirectory("\(tmp)/purgefs-run.notes")
-                // Old enough that a run considers it abandoned.
+                // Old enough for a run to consider these directories abandoned.
                 for name in [left, "purgefs-run.backup", "\(left).saved"] {
                     try Files.setModificationTime("\(tmp)/\(name)", secondsAgo: 11)
                 }

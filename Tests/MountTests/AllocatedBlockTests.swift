@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Charged blocks without data: preallocated, refused by the disk, or in a hole that a mapping could fill.
+    /// Blocks without data: preallocated, refused by the disk, or in a hole that a mapping could fill.
     @Suite struct AllocatedBlockTests {
         private func expectLedger(
             _ mount: TestMount, _ bytes: Int64, sourceLocation: SourceLocation = #_sourceLocation
@@ -55,7 +55,7 @@ extension Mounts {
             }
         }
 
-        /// XFS frees the blocks of the range first and then has no room for them. They stay charged, also after the next mount.
+        /// XFS frees the blocks of the range first and then has no room for them. They stay charged, even after the next mount.
         @Test func aFailedZeroRangeOnAFullXFS() throws {
             try withMount(["--total", "8G"], on: .xfs) { mount in
                 mount.expectWarnings()

@@ -281,7 +281,7 @@ extension Mounts {
             }
         }
 
-        /// A backup is refused while a deletion is unfinished. The next mount removes the remaining files.
+        /// A backup is refused while a deletion is unfinished. The next mount finishes the deletion.
         @Test func unfinishedDeletion() throws {
             try withMount { mount in
                 try mount.make("Documents/a", size: 5)

@@ -49,7 +49,7 @@ struct CapacityState {
         try mount.mark("Documents/marked", ["low", "medium", "high", "1"][random.below(4)])
     }
 
-    /// Chooses a total that is not a whole number of blocks, because it must be rounded down.
+    /// Chooses a total that is usually not a whole number of blocks, because it must be rounded down.
     private mutating func chooseTotal() throws {
         let blocks = Int64(random.below(4096) + 256)
         total = blocks * Self.block

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The commands of `purgefs clean`.
+    /// The commands that `purgefs clean` runs for `--hook`.
     @Suite struct CleanHookTests {
         @Test(arguments: [true, false]) func hooks(mounted: Bool) throws {
             try CleanTests.withContainer(mounted: mounted) { mount, target in
@@ -19,7 +19,7 @@ extension Mounts {
                     "A.ok=echo to output; echo to errors >&2; read x; test $? = 1", "--hook", "A.fails=exit 3",
                     "--hook",
                     "A.dies=kill -9 $$", "--hook",
-                    // Starts two processes that never end by themselves. One of them ignores SIGTERM.
+                    // Starts two processes that never end by themselves, and that inherit the ignored SIGTERM.
                     "A.hangs=trap '' TERM; sleep 1000 & echo $! >> \(pids); sh -c 'echo $$ >> \(pids); sleep 1000'",
                     "--hook",
                     "B=\(PurgefsBinary.path) status \(target) --json >/dev/null && rm \"$HOME/Documents/feed/kept\"")

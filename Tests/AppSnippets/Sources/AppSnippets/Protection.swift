@@ -10,7 +10,7 @@ func whileLocked(_ home: URL, _ body: () throws -> Void) throws {
     try Data("unlock".utf8).write(to: control.appendingPathComponent("device.state"))
 }
 
-/// Among resource values, iOS lets only NSURL set a class.
+/// iOS sets a class as a resource value only through NSURL: `URLResourceValues.fileProtection` is read-only.
 func expectClassesInTheOldWay(in documents: URL) throws {
     let url = documents.appendingPathComponent("old-class")
     try Data(count: 10).write(to: url)

@@ -65,7 +65,7 @@ expect(
     ["NSURLIsPurgeableKey", "NSURLIsExcludedFromBackupKey", "NSURLFileSizeKey"])
 expect("not asked for", marks.volumeTotalCapacity, nil)
 expect("no mark", try essential.resourceValues(forKeys: [.isPurgeableKey]).isPurgeable, false)
-// Documents 1, Application Support 1 (marked), Caches 2, tmp 1.
+// MiB in use: Documents 1, Application Support 1 (marked), Caches 2, tmp 1.
 try expectCapacities("with a marked file", of: home, 40, 25, 29, 21)
 
 try Data(count: 5000).write(to: documents.appendingPathComponent("small.dat"))

@@ -31,8 +31,8 @@ private let count = ProcessInfo.processInfo.environment["HARNESS_COUNT"].flatMap
         #expect(after.memory - before.memory < 4 << 20)
     }
 
-    /// A file lock lasts until its last descriptor is closed. If a child inherited the descriptor, even just until its exec, the
-    /// next attempt to lock the file would fail.
+    /// A file lock lasts until its last descriptor is closed. If a child inherited the descriptor, even just until its exec,
+    /// the next attempt to lock the file would fail.
     @Test func programsHaveNoFilesOfOthers() async throws {
         let folder = try Folder()
         try await withContainer(total: "64M") { container in
@@ -54,7 +54,8 @@ private let count = ProcessInfo.processInfo.environment["HARNESS_COUNT"].flatMap
                 return try await group.next() ?? (0, 0)
             }
             print("\(tries) locks: \(failures) failures")
-            // Some kernels copy 64 descriptors for the duration of a system call.
+            // A few attempts may fail: close_range(2), by which a program drops our descriptors, copies 64 of them on some
+            // kernels.
             #expect(tries > 1000 && failures * 200 < tries)
         }
     }

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// Processes in other sessions end too.
+    /// The end of the container ends even processes in other sessions.
     @Test func whatIsLeftRunning() async throws {
         let container = try await withContainer(total: "64M") { container in
             let script = "cd /; setsid sleep 1000 & sleep 1000 & echo $!"
@@ -51,7 +51,7 @@ import Testing
         #expect(running(in: container) == [])
     }
 
-    /// Processes with an empty environment end too, if they are in the program's process group.
+    /// Even processes with an empty environment end, if they are in the program's process group.
     @Test func whatHasNoEnvironment() async throws {
         let pid = try await withContainer(total: "64M") { container in
             let outcome = try await container.run(["sh", "-c", "cd /; env -i sleep 1000 >/dev/null & echo $!"])
