@@ -50,7 +50,8 @@ extension Mounts {
             return path
         }
 
-        /// Runs `body` with a filled container and its target: the mount, or the unmounted store.
+        /// Passes `body` a filled container and the target for `clean`: the mount, or the unmounted store, which is checked
+        /// afterwards.
         static func withContainer(mounted: Bool, _ body: (TestMount, String) throws -> Void) throws {
             try withMount { mount in
                 for path in [
@@ -152,7 +153,8 @@ extension Mounts {
             }
         }
 
-        /// Whatever the list says, nothing outside the container is touched, and the other tasks are carried out.
+        /// A task with a forbidden path fails alone: the other tasks are carried out, and nothing outside the container is
+        /// touched.
         @Test(arguments: [true, false]) func refusedPaths(mounted: Bool) throws {
             try Self.withContainer(mounted: mounted) { mount, target in
                 let outside = "\(mount.scratch)/outside"
@@ -194,7 +196,7 @@ extension Mounts {
             }
         }
 
-        /// For a symbolic link, the link is removed, not its target. File names may be any bytes.
+        /// A symbolic link is removed, never its target. File names may contain any bytes.
         @Test(arguments: [true, false]) func hostileNames(mounted: Bool) throws {
             try Self.withContainer(mounted: mounted) { mount, target in
                 let outside = "\(mount.scratch)/outside"
@@ -353,7 +355,7 @@ extension Mounts {
             }
         }
 
-        /// Runs a program on its own terminal with the given number of columns.
+        /// A Python program that runs a command on its own terminal with the given number of columns.
         private static let terminal = """
             import fcntl, os, pty, struct, sys, termios
             os.environ.update(TERM='xterm', LC_ALL='C')
@@ -371,7 +373,7 @@ extension Mounts {
             sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
             """
 
-        /// The progress line never exceeds the terminal's width.
+        /// The progress line is always shorter than the terminal's width.
         @Test(arguments: [1, 5, 6, 23, 24, 25, 26]) func onANarrowTerminal(columns: Int) throws {
             try Self.withContainer(mounted: true) { mount, target in
                 let list = try Self.list([["Path": "tmp"]], for: mount)
@@ -400,7 +402,7 @@ extension Mounts {
                 #expect(outcome.status == 1)
                 #expect(outcome.output.contains("\rpreCalculating  " + String(repeating: ".", count: 40) + "   0 %"))
                 #expect(outcome.output.contains("\rcleaning        " + String(repeating: "#", count: 13)))
-                // Lines as they stay on the screen: a carriage return restarts the line, and the sequence erases the rest.
+                // Lines as they stay on the screen: a carriage return restarts the line, and ESC [ K erases the rest.
                 let shown = outcome.output.split(separator: "\r\n").map { line in
                     line.split(separator: "\r").last.map { $0.replacingOccurrences(of: "\u{1B}[K", with: "") } ?? ""
                 }

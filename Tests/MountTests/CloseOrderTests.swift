@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Every call sees the effects of each close(2) and each purge that has returned before it.
+    /// Every call sees the effects of each close(2) and each purge that returned before the call began.
     @Suite struct CloseOrderTests {
         /// Worker W's file has 2^W blocks, so the reclaimable blocks are a bit mask of the workers whose file is closed.
         @Test func closedFilesCountAsReclaimableAtOnce() throws {
@@ -71,7 +71,7 @@ extension Mounts {
             }
         }
 
-        /// As soon as a file in Caches is closed, the next write can have its bytes.
+        /// As soon as a file in Library/Caches is closed, the next write can use its space.
         @Test func closedFilesCanBePurgedByTheNextWrite() throws {
             try withMount { mount in
                 try mount.turnThresholdsOff()

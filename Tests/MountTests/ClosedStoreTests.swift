@@ -4,8 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// An ordinary user's stores, with entries that lack permissions which their owner could restore, or that were put there by
-    /// hand.
+    /// Stores of an ordinary user with entries whose modes keep out even their owner, and a store with a `.purgefs` of its own.
     @Suite struct ClosedStoreTests {
         /// Runs a script as an ordinary user who may mount, in that user's own directory.
         func asUser(_ script: String) throws -> Outcome {
@@ -95,7 +94,7 @@ extension Mounts {
             #expect(outcome.status == 0 && outcome.output == "mountpoint 0\n" + modes + modes, "\(outcome)")
         }
 
-        /// A mount works, and leaves the modes, although the app has closed its container or a folder of the layout.
+        /// A mount works, and leaves all modes unchanged, even if the app has made its container or `Library` inaccessible.
         @Test func aContainerThatItsAppHasClosed() throws {
             let outcome = try asUser(
                 """

@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// The verbs on a mount and on an unmounted store. On a mount they only use the control files.
+    /// The verbs on a mount and on an unmounted store.
     @Suite struct CommandTests {
         private struct Line: Decodable, Equatable {
             let path: String?

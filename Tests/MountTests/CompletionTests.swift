@@ -29,7 +29,7 @@ extension Mounts {
             }
         }
 
-        /// Returns the options that a verb's help lists.
+        /// Returns the options that a verb's help lists, and `--help`.
         private func options(_ verb: String) throws -> Set<String> {
             let help = try Program.run(PurgefsBinary.path, "help", verb).succeeded()
             let lines = help.split(separator: "\n").filter { $0.hasPrefix("    -") }
@@ -221,7 +221,7 @@ extension Mounts {
         @Test func manualPageIsWellFormed() throws {
             try with("man") { file, _ in
                 let lint = try Program.run("mandoc", "-T", "lint", "-W", "warning", file)
-                // The page has no date because it would change with each build.
+                // The page has no date, because a date would change with each build.
                 let warnings = lint.output.split(separator: "\n").filter { !$0.contains("missing date, using") }
                 #expect(warnings == [] && lint.errors == "")
                 let shown = try Program.run("mandoc", "-T", "ascii", file).succeeded()

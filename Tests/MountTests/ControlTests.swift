@@ -76,7 +76,7 @@ extension Mounts {
             }
         }
 
-        /// `status.json` has the values of the storage files in one object, under the keys of docs/CONTROL.md, status.json.
+        /// `status.json` has the values of the storage files in one object, under the keys that docs/CONTROL.md lists.
         @Test func statusIsTheSameInOne() throws {
             try withMount(["--total", "64M", "--others", "16M", "--others-purgeable", "4M"]) { mount in
                 try mount.make("Library/Caches/c", size: 2 << 20)
@@ -124,7 +124,7 @@ extension Mounts {
             }
         }
 
-        /// A read at offset 0 generates the content again, even through an open descriptor.
+        /// Each read at offset 0 generates the content anew, even through a descriptor that has been read before.
         @Test func contentIsMadeAnewAtOffsetZero() throws {
             try withMount { mount in
                 let file = try OpenFile(mount.control("storage.used"), O_RDONLY)

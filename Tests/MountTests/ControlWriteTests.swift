@@ -55,7 +55,7 @@ extension Mounts {
             }
         }
 
-        /// Neither the offset nor the flags of open(2) matter.
+        /// The offset of a write does not matter, nor does O_APPEND.
         @Test func oneWriteIsOneCommand() throws {
             try withMount { mount in
                 let file = try OpenFile(mount.control("storage.others"), O_RDWR)

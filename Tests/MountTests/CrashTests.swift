@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// kill -9 of the daemon under writers loses nothing acknowledged, and the ledger equals a fresh scan.
+    /// kill -9 of the daemon while programs write loses nothing acknowledged, and the ledger equals a fresh scan.
     @Suite struct CrashTests {
         @Test func killedAmidEightWriters() throws {
             try withMount(["--total", "512M"], deadline: 300) { mount in

@@ -22,7 +22,7 @@ final class CrashWriter: @unchecked Sendable {
         path = mount.path("\(worker % 4 < 2 ? "Documents" : "Library/Caches")/r\(round)-w\(worker)")
     }
 
-    /// Writes until the daemon is gone, and throws any other error.
+    /// Writes until a call fails because the daemon is gone. Throws any other error.
     func writeUntilItFails(progress: Tally) throws {
         do {
             file = try OpenFile(path, O_RDWR | O_CREAT | O_EXCL)

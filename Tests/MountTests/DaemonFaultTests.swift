@@ -39,7 +39,7 @@ extension Mounts {
             }
         }
 
-        /// Returns the number of calls that failed. The program starts its calls only after strace has attached to the daemon.
+        /// Returns the number of injected faults. The program starts its calls only after strace has attached to the daemon.
         private func inject(_ what: String, _ round: String, in mount: TestMount) throws -> Int {
             let fifo = ScratchRoot.shared.newName(round)
             try #require(mkfifo(fifo, 0o600) == 0)

@@ -3,13 +3,14 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Daemons are copies of the process that started them. If the daemon's command line does not fit into the memory of that
-    /// process's command line and environment, the daemon loads the program again. The two cases differ only in
+    /// A daemon is a copy of the process that started it. The daemon loads the program again if its command line does not fit
+    /// into the memory of that process's command line and environment, or if PURGEFS_MOUNT is set. The two cases differ only in
     /// /proc/PID/environ, and in whether spaces or NULs separate the words in /proc/PID/cmdline.
     @Suite struct DaemonProcessTests {
         private static let words = "mount --foreground --ready-fd 3 --known-store new --total 64M"
 
-        /// Installs a seccomp filter that makes close_range(2) fail with ENOSYS, as on an old kernel.
+        /// Python that makes close_range(2) fail with ENOSYS by a seccomp filter, as on an old kernel, and then executes its
+        /// arguments.
         private static let withoutCloseRange = """
             import ctypes, os, struct, sys
             code = b"".join(struct.pack("HBBI", *line) for line in (

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Stores that something else has damaged give a clear message and lose nothing.
+    /// Damaged stores give a clear message and lose no file of the container.
     @Suite struct DamagedStoreTests {
         private func withStore(_ body: (TestMount) throws -> Void) throws {
             try withMount { mount in
@@ -60,8 +60,8 @@ extension Mounts {
             }
         }
 
-        /// The journal is only history. The mount works, keeps the damaged file, and reports it in its message and in the new
-        /// journal. An empty file counts as a new journal.
+        /// The journal is only history, so a mount works without it. The mount keeps the damaged file, and reports it in the
+        /// log and in the new journal. An empty file counts as a new journal.
         @Test(arguments: ["not a database at all, but long enough to look like one".repeated(100), "short", ""])
         func journal(content: String) throws {
             try withStore { mount in
@@ -86,7 +86,7 @@ extension Mounts {
             }
         }
 
-        /// A run and a mount fail if the journal loses events while they use it.
+        /// A run ends with 125, and `unmount` with 1, if the journal has lost events meanwhile.
         @Test(arguments: ["head -c 100000 /dev/zero | tr '\\0' x > JOURNAL", "rm JOURNAL"])
         func theJournalOfARun(damage: String) throws {
             try withStore { mount in
@@ -140,7 +140,6 @@ extension Mounts {
                 try Files.write("nonsense", to: "\(mount.store)/journal.sqlite")
                 let run = try Program.run([PurgefsBinary.path, "run", "--store", mount.store, "--", "true"])
                 #expect(run.status == 0 && run.errors.contains("the journal was damaged"), "\(run)")
-                // A repair reads the events that are left in the damaged journal.
                 try Files.rename("\(mount.store)/journal.sqlite.damaged-1", "\(mount.store)/journal.sqlite")
                 let repair = try Program.run([PurgefsBinary.path, "check", "--repair", mount.store]).succeeded()
                 let words = try #require(repair.firstMatch(of: /; (\d+) events could be read/))
@@ -179,7 +178,7 @@ extension Mounts {
             }
         }
 
-        /// A mount recreates missing folders of the layout. A file with such a name is the app's and stays.
+        /// A mount recreates missing folders of the layout. A file in the place of such a folder belongs to the app and stays.
         @Test func containerLayout() throws {
             try withStore { mount in
                 let container = "\(mount.store)/container"

@@ -8,7 +8,8 @@ extension Mounts {
     /// Deadlocks that a purge must not cause: the kernel holds the lock of the file being written, while another call holds the
     /// lock of the victims' folder and waits for that file.
     @Suite struct DeadlockTests {
-        /// Runs one call against each of its four partners at the same time, each on its own mount.
+        /// Runs `call` beside each of four calls that hold the folder's lock, all four pairs at the same time, each on its own
+        /// mount.
         @Test(arguments: ["write", "copy", "fallocate", "fsync", "truncate"])
         func purgingBesideWhatHoldsTheFolder(call: String) throws {
             let late = Tally()
@@ -26,7 +27,7 @@ extension Mounts {
                     late.add(Int(output.split(separator: "\n").last ?? "") ?? 0)
                 }
             }
-            // At least one call overlapped with its partner.
+            // At least one answer came before its purge was announced, so the call overlapped with its partner.
             #expect(late.value > 0)
         }
 
@@ -134,7 +135,7 @@ extension Mounts {
             }
         }
 
-        /// Errors of the kernel after the connection has ended: before a call, during one, and for a page that was being read.
+        /// The kernel's errors for a call after the end of the connection, for a call in flight, and for a page being read.
         private static let lost: Set = ["ENOTCONN", "ECONNABORTED", "EIO"]
 
         /// Fills ten folders with a thousand files each. Files from earlier rounds may still be there.

@@ -8,7 +8,7 @@ extension Mounts {
     /// Branches of the decision trees of "Local File Storage Diagnostics" on a real mount. For each, a command names the tree's
     /// cause and its remedy (docs/DIAGNOSIS.md, Decision trees).
     @Suite struct DecisionTreeTests {
-        /// Returns the output of `purgefs VERB PATH` without line breaks.
+        /// Returns the output and messages of `purgefs VERB PATH`, with single spaces in place of all white space.
         private func said(_ verb: String, _ mount: TestMount, _ path: String) throws -> String {
             let outcome = try PurgefsBinary.run(verb, path.hasPrefix("/") ? path : mount.path(path))
             return (outcome.output + outcome.errors).split { $0 == " " || $0 == "\n" }.joined(separator: " ")

@@ -79,7 +79,7 @@ extension Mounts {
             case atRemoval(Int)
         }
 
-        /// Starts strace and waits until it has attached to the daemon.
+        /// Starts a strace that kills the daemon at the given removal, and waits until it has attached to the daemon.
         private func killer(of mount: TestMount, at removal: Int) throws -> ChildProcess {
             let daemon = try #require(mount.daemon)
             let strace = try Program.start([

@@ -28,7 +28,7 @@ extension Mounts {
             }
         }
 
-        /// A write of any class can take all free space, and statvfs(2) shows it at every place.
+        /// A write of any class can take all free space, and statvfs(2) shows the free space at every place.
         @Test(arguments: ["Documents", "Library/Caches", "tmp"]) func aWriteTakesWhatIsFree(place: String) throws {
             let options = ["--total", "64M", "--others", "44M", "--profile", "device", "--purge-latency", "2h"]
             try withMount(options) { mount in
@@ -51,7 +51,7 @@ extension Mounts {
                     for number in 0..<300 {
                         let folder = ["tmp", "Library/Caches", "Documents", "Library"][(worker + number) % 4]
                         let path = mount.path("\(folder)/\(worker)-\(number % 40)")
-                        // The write fails if there is no room or the file has just been purged.
+                        // Both calls may fail: for lack of room, or because the file has just been purged.
                         _ = try? Files.make(path, size: 4096 * (1 + number % 60))
                         if number % 5 == 0 { _ = try? Attributes.mark(path, "isPurgeable", "medium") }
                     }
@@ -96,7 +96,7 @@ extension Mounts {
             }
         }
 
-        /// A folder in tmp is removed a day after its last change. Links and empty files age like other files.
+        /// An empty folder in tmp is removed a day after its last change. Links and empty files age like other files.
         @Test func theAgeOfWhatIsInTmp() throws {
             try withMount { mount in
                 for folder in ["tmp/old", "tmp/old/sub", "Library/Caches/empty"] { try mount.makeDirectory(folder) }
@@ -123,7 +123,7 @@ extension Mounts {
             }
         }
 
-        /// A day that ended while the store was not mounted counts at the next mount.
+        /// If a day began while the store was not mounted, the next mount removes old files of tmp.
         @Test func aDayThatBeganBeforeTheMount() throws {
             try withMount { mount in
                 try mount.make("tmp/f", size: 4096)

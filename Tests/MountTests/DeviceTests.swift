@@ -141,7 +141,7 @@ extension Mounts {
             }
         }
 
-        /// A reboot empties tmp despite open files, other names, working directories and watchers.
+        /// A reboot empties tmp despite open files, hard links, working directories and watchers.
         @Test func aRebootEmptiesWhatIsInUse() throws {
             try withMount { mount in
                 try mount.makeDirectory("tmp/d")

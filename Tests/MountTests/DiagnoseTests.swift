@@ -36,7 +36,7 @@ extension Mounts {
             report.findings.map { [$0.severity, $0.rule, $0.path, $0.detail].compactMap { $0 }.joined(separator: " ") }
         }
 
-        /// Fills a container with 8 files that give 10 findings, each of a different rule.
+        /// Fills a container with 8 files and a folder that give 10 findings, each of a different rule.
         private func spoil(_ mount: TestMount) throws {
             try mount.make("Library/Caches/app.sqlite", size: 9000)
             try mount.make("Library/Caches/keep", size: 1)
@@ -255,7 +255,7 @@ extension Mounts {
             }
         }
 
-        /// A store with a damaged journal is not diagnosed, and the message says how to mend it.
+        /// A store with a damaged journal is not diagnosed, and the message names the repair.
         @Test func damagedJournal() throws {
             try withMount { mount in
                 try mount.make("tmp/a.sqlite", size: 10)

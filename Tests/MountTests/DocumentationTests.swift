@@ -29,7 +29,7 @@ extension Mounts {
             }
         }
 
-        /// The test program `MyTests` ends once the device is locked.
+        /// A seed, and a test program `MyTests` that ends once the device is locked.
         private static let seededTests = """
             mkdir -p fixtures/Documents && echo seed > fixtures/Documents/seed
             printf '#!/bin/sh\\ncd; until grep -qx locked .purgefs/device.state; do sleep 0.1; done\\n' > MyTests

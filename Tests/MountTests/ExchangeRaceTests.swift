@@ -42,7 +42,7 @@ extension Mounts {
             }
         }
 
-        /// If there was no store when `mount` began, the daemon creates it. A directory or link that was put there in the
+        /// If there was no store when `mount` began, the daemon creates it. A directory, file or link that was put there in the
         /// meantime does not become a store.
         @Test(arguments: ["mkdir new", "mkdir target; ln -s target new", "ln -s target new", "echo >new"])
         func theDaemonMakesTheStore(meanwhile: String) throws {
@@ -66,7 +66,8 @@ extension Mounts {
             }
         }
 
-        /// `run` holds to what its checks have seen, for a copy too. After them, it waits here for a reader of its events.
+        /// `run` refuses a store that was created or replaced after its checks, also with `--seed`. After the checks, it waits
+        /// here for a reader of the FIFO `events`.
         @Test(arguments: [
             ("", ":", "mkdir new"), ("", "mkdir target", "ln -s target new"),
             ("", "mkdir new", "mv new old; mkdir new"),

@@ -5,7 +5,8 @@ import Testing
 extension Mounts {
     /// A mount that fails leaves no new store behind, and an existing one unchanged.
     @Suite struct FailedMountTests {
-        /// Lists everything below a directory with modes, sizes, blocks, and the checksums of small files.
+        /// Lists everything below a directory with modes, owners, sizes, blocks, and the checksums of small files other than
+        /// databases.
         private func snapshot(_ directory: String) throws -> String {
             try Program.shell(
                 "find . -printf '%y %m %U %s %b %p\\n' | sort -k6; find . -type f -size -100k ! -name '*.sqlite' | sort | xargs -r md5sum",
@@ -13,7 +14,7 @@ extension Mounts {
             ).succeeded()
         }
 
-        /// Commands that fail to mount STORE at `point`. The causes found late come first.
+        /// Commands that fail to mount STORE.
         private static let ways: [(name: String, command: String)] = [
             ("a bad option", "$P mount -o nosuchoption STORE point"),
             ("a setting that cannot be", "$P mount --others 1M --others-purgeable 2M --total 64M STORE point"),
@@ -47,8 +48,8 @@ extension Mounts {
             }
         }
 
-        /// A `run` is terminated while its daemon waits for a reader of its log. Meanwhile another process used the new store,
-        /// so it stays.
+        /// A `run` is terminated while its daemon waits for a reader of its log. Meanwhile another process has used the new
+        /// store, so the store stays.
         @Test func aStoreThatSomebodyElseHadMeanwhile() throws {
             try Scratch.with("meanwhile") { scratch in
                 let script = """

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// RLIMIT_FSIZE inherited from the shell that starts purgefs.
+    /// RLIMIT_FSIZE of a daemon, of `purgefs run`, and of its COMMAND.
     @Suite struct FileSizeLimitTests {
         /// A write past the daemon's limit fails with EFBIG. The daemon continues.
         @Test func aWritePastTheLimitOfTheDaemon() throws {

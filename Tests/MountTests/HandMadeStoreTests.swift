@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Containers made with cp and mkdir. A store holds plain files and folders.
+    /// Containers made with ordinary commands before the first mount: a store holds plain files and folders.
     @Suite struct HandMadeStoreTests {
         @Test(arguments: [Backing.ext4, .tmpfs, .xfs, .btrfs]) func plainFilesAreCountedAsTheyAre(backing: Backing)
             throws

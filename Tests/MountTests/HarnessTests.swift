@@ -40,7 +40,7 @@ extension Mounts {
 
         @Test func pythonTwentyAtOnce() throws { try pytest("harness_test.py", workers: 20, timeout: 300) }
 
-        /// PURGEFS_TEST_SCALE=3 runs 200 containers in a row.
+        /// PURGEFS_TEST_SCALE=3 runs about 200 containers in a row.
         @Test func endsOfContainersInPython() throws {
             let count = Scale.of(67)
             try pytest(

@@ -8,8 +8,8 @@ extension Mounts {
     @Suite struct HintTests {
         private static let user = "setpriv --reuid 65534 --regid 65534 --clear-groups"
 
-        /// Runs a script in a mount namespace of its own, with an ordinary user's mount at `point` that the user has closed.
-        /// `$P` is the program, and `$U` runs a command as that user.
+        /// Runs a script in a mount namespace of its own, with an ordinary user's mount at `point` whose mode is 0. `$P` is the
+        /// program, and `$U` runs a command as that user.
         private func said(_ script: String) throws -> Outcome {
             try Scratch.with("hint") { scratch in
                 let prepare = """

@@ -47,13 +47,13 @@ extension Mounts {
                 try changeNames(mount)
                 try mount.write("tmp", to: "storage.reclaim")
                 try reader.wait("the purges") { $0.count { $0.type == "purge" } == 2 }
-                // The stream has none of these events.
+                // The stream omits the app's own changes of names.
                 #expect(!reader.seen.contains { ["removed", "renamed", "replaced"].contains($0.type) })
                 reader.close()
                 let own = try ownLines(mount)
                 #expect(own.map(\.text) == Self.namesChanged)
                 #expect(own.allSatisfy { $0.pid == getpid() && $0.process == commandName() && $0.realTime != nil })
-                // `events` shows none of them unless asked.
+                // Without `--all` or `--type`, `events` omits the app's own changes of names.
                 #expect(try lines(mount).allSatisfy { $0.type == "purge" || $0.type == "mount" })
             }
         }

@@ -54,7 +54,7 @@ extension Mounts {
                 mount.expectWarnings()
                 let file = try OpenFile(mount.path("Documents/f"))
                 #expect(throws: Errno.ioError) { try file.fill(16 << 20) }
-                // Fills the last page too.
+                // Fills the rest of the last page.
                 try Program.shell("head -c 1M /dev/zero >> '\(mount.path("Documents/f"))'", in: mount.scratch)
                 #expect(throws: Errno.ioError) { try mount.write("1M", to: "storage.others") }
                 #expect(try mount.number("storage.others") == 1 << 20)

@@ -12,7 +12,8 @@ extension Mounts {
             .appendingPathComponent("Programs").path
         private static let record = "user.purgefs.extents"
 
-        /// A few hundred randomly changed stores, mounted by root and by an ordinary user (docs/TESTING.md).
+        /// Randomly changed stores, read and repaired by root and by an ordinary user. Every third is also mounted
+        /// (docs/TESTING.md).
         @Test(arguments: [(false, 100, 11), (true, 60, 12)])
         func randomStores(asOrdinaryUser: Bool, count: Int, seed: Int) throws {
             try Scratch.with("hostile") { scratch in
@@ -43,7 +44,7 @@ extension Mounts {
                 try mount.make("Documents/a", size: 8192)
                 try mount.make("Documents/b", size: 8192)
                 try mount.unmount()
-                // The content is that of a valid list.
+                // The bytes form a valid list.
                 try FileDescriptor.open(outside, O_WRONLY | O_CREAT, mode: 0o600).writeAll([0, 2])
                 try Files.makeDirectory("\(mount.store)/extents")
                 let name = absolute ? outside : "../../../outside"

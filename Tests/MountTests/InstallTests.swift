@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Tests of `make install` and `make uninstall`.
+    /// `make install`, `make uninstall`, and the `install` script of the tarball.
     @Suite struct InstallTests {
         private func make(_ target: String, _ settings: String..., into place: String) throws {
             try Program.run(

@@ -19,7 +19,8 @@ extension Mounts {
             }
         }
 
-        /// The stopped `mount` does not know yet that its daemon is ready, so the signal counts as sent before that.
+        /// The stopped `mount` does not know yet that its daemon is ready, so the signal counts as sent before the mount was
+        /// ready.
         @Test(arguments: [SIGINT, SIGTERM]) func mountOfADaemonThatIsReady(signal: Int32) throws {
             try withMount(mounted: false) { mount in
                 let log = "\(mount.scratch)/log"
@@ -64,7 +65,7 @@ extension Mounts {
         }
 
         /// A daemon that is terminated during its scan ends early. If a parent process waits for it, the parent reports the
-        /// signal. strace adds two milliseconds to each fstatat of the store, so the scan would take most of a minute.
+        /// signal. strace adds two milliseconds to each fstatat, so the scan of 10,000 files would take over 20 seconds.
         @Test func aLongScan() throws {
             try withMount(deadline: 120) { mount in
                 try Program.shell(

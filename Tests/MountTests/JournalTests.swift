@@ -70,8 +70,8 @@ extension Mounts {
             }
         }
 
-        /// The daemon maps none of SQLite's files, because the disk could fail to deliver a page. Others can read the journal
-        /// while the daemon runs.
+        /// The daemon maps none of SQLite's files, because the disk could fail to deliver a page. Other processes can read the
+        /// journal while the daemon runs.
         @Test func nothingOfTheJournalIsMapped() throws {
             try withMount { mount in
                 func check() throws {

@@ -5,7 +5,8 @@ import Testing
 extension Mounts {
     /// A daemon that crashes leaves its last words in its log and in the store.
     @Suite struct LastWordsTests {
-        /// Sends the signal to `thread` of the daemon. The notifier has its own descriptor table.
+        /// Sends the signal to `thread` of the daemon. The notifier is one of them because it has a descriptor table of its
+        /// own.
         @Test(arguments: [(SIGSEGV, "worker"), (SIGILL, "notifier"), (SIGBUS, "journal"), (SIGTRAP, "purgefs")])
         func theDaemonDies(signal: Int32, thread: String) throws {
             try withMount(mounted: false) { mount in

@@ -119,7 +119,7 @@ extension LedgerRun {
         _ = try shadows[to.id]?.write(content, at: target)
     }
 
-    /// Writes to a page that fits into the free space. OperationTests covers the other cases.
+    /// Writes to a page that fits into the free space. MappingTests covers the other cases.
     private func writeMapped() throws {
         guard let handle = someHandle, model.size(handle.id) > 0, model.opportunistic > 1 << 20 else { return }
         let page = Int64(random.below(Int(model.size(handle.id)))) / 4096 * 4096

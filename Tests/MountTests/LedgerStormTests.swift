@@ -4,8 +4,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Many threads perform every operation that changes charges, all on the same few files. No model can follow them, but
-    /// afterwards the ledger must equal a fresh scan.
+    /// Many threads perform operations that change charges, all on the same few files. No model can follow them, but afterwards
+    /// the ledger must equal a fresh scan.
     @Suite struct LedgerStormTests {
         static let places = ["Documents", "Library/Caches", "tmp", "Library"]
 

@@ -2,7 +2,7 @@ import Glibc
 import PurgeSystem
 import Support
 
-/// A writer that, once the device is full, deletes its own persistent files to make room.
+/// A writer that deletes some of its persistent files when the device is full, or when it has more than 40.
 struct LimitWriter {
     let mount: TestMount
     let worker: Int
