@@ -34,7 +34,7 @@ extension Mounts {
             }
         }
 
-        /// A shortage of room fails the msync or fsync, and the ledger still equals the store.
+        /// If room is short, msync(2) or fsync(2) fails, and the ledger still equals the store.
         @Test(arguments: [true, false]) func noRoom(bySync: Bool) throws {
             try withMount { mount in
                 let file = try OpenFile(mount.path("Documents/f"))

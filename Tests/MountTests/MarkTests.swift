@@ -13,7 +13,7 @@ extension Mounts {
             return try StoreEvent.journal(of: mount.store).filter { $0.type == "mark" }
         }
 
-        /// An option for folders only makes `mark` refuse a file and set nothing on it, mounted or not.
+        /// With an option that is only for folders, `mark` refuses a file and sets nothing on it, mounted or not.
         @Test(arguments: [true, false], ["--group", "--no-group", "--tombstone", "--no-tombstone"])
         func aMarkForFoldersOnAFile(mounted: Bool, option: String) throws {
             try withMount { mount in

@@ -75,8 +75,8 @@ extension Mounts {
             }
         }
 
-        /// A mount has `nodev` and `nosuid` only if its options do. mount(8) run by root passes these two on, but not `dev` and
-        /// `suid`.
+        /// A mount has `nodev` and `nosuid` only if its options name them. mount(8) run by root passes these two on, but not
+        /// `dev` and `suid`.
         @Test func devicesAndSetuidAsMountSaysThem() throws {
             try withMount(mounted: false) { mount in
                 try withHelper(mount) { helper in
@@ -110,7 +110,7 @@ extension Mounts {
             }
         }
 
-        /// Every option of `purgefs mount` can be written in a line of fstab.
+        /// Every option of `purgefs mount` except `--foreground` and those for traces can be written in a line of fstab.
         @Test func knowsTheOptionsOfTheVerb() throws {
             let help = try PurgefsBinary.run("help", "mount").succeeded().split(separator: "\n")
             let options = help.filter { line in
@@ -164,7 +164,7 @@ extension Mounts {
             return line.flatMap { Int($0.dropFirst(name.count).trimmingPrefix(while: \.isWhitespace)) } ?? 0
         }
 
-        /// A mount of a store that is in use fails without waiting.
+        /// A mount of a store that is in use fails. It does not wait for the other mount to end.
         @Test func aSecondMountIsRefused() throws {
             try withMount { mount in
                 let second = "\(mount.scratch)/second"

@@ -82,7 +82,8 @@ extension Mounts {
             #expect(place.hasPrefix("/tmp/purgefs-run."), "\(place)")
         }
 
-        /// A /run in which nothing can be created, as in a system container, or in which everybody can write, is not used.
+        /// `run` does not use a /run in which nothing can be created, as in a system container, or in which everybody can
+        /// write.
         @Test(arguments: [
             ["unshare", "-m", "sh", "-c", "mount -t tmpfs -o ro x /run && \"$@\"", "sh"],
             ["unshare", "-m", "sh", "-c", "mount -t tmpfs -o nr_inodes=3 x /run && \"$@\" && ls -A /run", "sh"],
@@ -93,7 +94,7 @@ extension Mounts {
             #expect(place.hasPrefix("/tmp/purgefs-run."), "\(place)")
         }
 
-        /// Later runs do not wait for the stopped daemon of an abandoned run. It removes its mount point when it
+        /// Later runs do not wait for the stopped daemon of an abandoned run. The daemon removes its mount point when it
         /// continues.
         @Test func anAbandonedOneWhoseDaemonWasStopped() throws {
             try Scratch.with("place") { scratch in
@@ -126,7 +127,7 @@ extension Mounts {
             }
         }
 
-        /// A run with a TMPDIR mounts elsewhere, but removes abandoned mount points in /run too.
+        /// A run with a TMPDIR mounts in it, but also removes abandoned mount points in /run.
         @Test func anAbandonedOneIsRemoved() throws {
             try Scratch.with("place") { scratch in
                 let token = "PURGEFS_TEST_\(UUID().uuidString)"

@@ -3,7 +3,7 @@ import PurgeSystem
 import Support
 import Testing
 
-/// A mapped file of 256 KiB. The first descriptor decides how the kernel does the file's I/O.
+/// A mapped file of 256 KiB. The first descriptor decides whether the kernel reads the file without the daemon.
 private struct MappedFile {
     static let size = 256 << 10
     static let reach = 4 << 20
@@ -21,8 +21,8 @@ private struct MappedFile {
             Kind.allCases.flatMap { kind in [false, true].map { Way(first: first, kind: kind, isClosed: $0) } }
         }
 
-        /// Returns all ways on ext4. On other file systems, returns two that differ in the first descriptor and in whether the
-        /// descriptors are closed, or all ways if PURGEFS_TEST_SCALE is at least 6.
+        /// Returns all ways on ext4. On other file systems, returns twice PURGEFS_TEST_SCALE of them, at least one. The first
+        /// two differ in the first descriptor and in whether the descriptors are closed.
         static func some(on backing: Backing) -> [Way] {
             guard backing != .ext4 else { return all }
             // Five and twelve are coprime, so each way comes once.
@@ -335,7 +335,7 @@ extension Mounts {
             }
         }
 
-        /// Maps more files than are passed through at a time. The kernel's own count keeps the rest open.
+        /// Maps more files than are passed through at a time. For the rest, the kernel sends no RELEASE before the unmapping.
         @Test func moreMappingsThanAreRemembered() throws {
             try withMount(["--total", "1G"]) { mount in
                 try mount.turnThresholdsOff()

@@ -23,8 +23,8 @@ extension Mounts {
             }
         }
 
-        /// Runs the checks whose outcome depends on the file system of the store, on each of the other kinds. `make long` adds
-        /// the checks that the kernel answers from the mode and the names, which are the same on all of them.
+        /// Runs the checks that depend on the file system of the store, on each kind but ext4. `make long` adds checks of
+        /// permissions, modes and names, which the kernel answers in the same way on every kind.
         @Test(arguments: Backing.allCases.filter { $0 != .ext4 })
         func storesOnOtherFileSystems(backing: Backing) throws {
             try withBoth(on: backing) { mount, mounted, plain in

@@ -20,7 +20,7 @@ extension Mounts {
             try mount.write("\(64 * Self.mib - used - free)", to: "storage.others")
         }
 
-        /// Free space at each step, in blocks around the thresholds, and the resulting level.
+        /// Free space at each step, mostly within a block of a threshold, and the resulting level.
         static let steps: [(free: Int64, level: String)] = [
             (20 * mib, "normal"), (16 * mib - 4096, "normal"), (12 * mib, "normal"), (12 * mib - 4096, "nearLow"),
             (12 * mib, "nearLow"), (16 * mib - 4096, "nearLow"), (16 * mib, "normal"), (8 * mib, "nearLow"),
@@ -84,7 +84,8 @@ extension Mounts {
             }
         }
 
-        /// Events of purges under pressure name the write that caused it. The event of the better level follows them.
+        /// Events of purges under pressure name the write that caused the pressure. The event of the level `normal` follows
+        /// them.
         @Test func theJournalNamesTheWrite() throws {
             try withThresholds { mount in
                 for number in 0..<400 { try mount.make("Library/Caches/f\(number)", size: 16384) }
@@ -131,7 +132,7 @@ extension Mounts {
             }
         }
 
-        /// Pressure purges others.purgeable too. A change to the device returns after that purge.
+        /// Pressure purges others.purgeable as well as files. A change to others returns only after that purge.
         @Test func aChangeReturnsWhenPressureIsOver() throws {
             try withThresholds { mount in
                 for number in 0..<4 { try mount.make("tmp/f\(number)", size: 1 << 20) }

@@ -175,7 +175,7 @@ extension Mounts {
             }
         }
 
-        /// Descriptors that were open before the purge keep working, also for unlinked files and folders.
+        /// Descriptors that were open before the purge keep working, whether of files, unlinked files or folders.
         @Test func descriptorsKeepWorking() throws {
             try withMount { mount in
                 try mount.makeDirectory("Library/Caches/folder")

@@ -31,8 +31,8 @@ extension Mounts {
             try mount.make("tmp/t", size: 0)
         }
 
-        /// Purges paths that are relative to the working directory, in a mount or in a store. Other files stay, and the
-        /// events have the reason.
+        /// Purges paths that are relative to the working directory, in a mount or in a store. Other files stay, and the events
+        /// have the reason of the files' place.
         @Test(arguments: [true, false]) func theseFilesAndTrees(mounted: Bool) throws {
             try withMount { mount in
                 try makeFiles(mount)

@@ -32,8 +32,8 @@ extension Mounts {
             try Program.run([PurgefsBinary.path, "purge", "--dry-run"] + words, in: directory)
         }
 
-        /// Checks the plan for `words`, in which an empty word and `@` stand for the mount point. Its lines fit 80
-        /// columns.
+        /// Checks the plan for `words`, and that its lines fit 80 columns. An empty word and `@` stand for the mount point. The
+        /// file `open` stays open meanwhile.
         private func check(
             _ mount: TestMount, _ words: [String], status: Int32 = 0, _ expected: String, _ open: OpenFile? = nil
         ) throws {

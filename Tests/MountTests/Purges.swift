@@ -18,7 +18,7 @@ extension TestMount {
         return try StoreEvent.journal(of: store).filter { $0.type == "purge" }
     }
 
-    /// Lets other apps use all free space, so that a call that needs a block must purge for it.
+    /// Turns off the thresholds and lets other apps use all free space, so that a call that needs a block must purge for it.
     func takeAllFreeSpace() throws {
         try turnThresholdsOff()
         try write("+\(number("storage.available"))", to: "storage.others")

@@ -39,7 +39,7 @@ extension Mounts {
             text.components(separatedBy: directory).joined(separator: "ROOT")
         }
 
-        /// Runs `script` in Documents of a mount and in a plain directory. Expects the same outcome, also after a
+        /// Runs `script` in Documents of a mount and in a plain directory. Expects the same outcome, and the same files after a
         /// remount.
         private func compare(_ script: String, ignoring: String = "^$", prepare: String = ":") throws {
             try Scratch.with("plain") { scratch in

@@ -82,7 +82,7 @@ extension Mounts {
             #expect(view.width <= (name.hasPrefix("phone") ? 360 : 1280), "\(name)")
         }
 
-        /// Compares figures to the byte, and three rounded ones.
+        /// Compares byte counts and counters exactly, and sizes of parts as they are rounded.
         private static func compare(_ view: View, _ status: MountStatus) {
             let storage = status.storage
             let amounts = [
@@ -125,7 +125,7 @@ extension Mounts {
             }
         }
 
-        /// The report is written and the exit status is kept however the command ends.
+        /// The report is written however the command or the daemon ends, and leaves the exit status unchanged.
         @Test(arguments: [
             ("exit 3", 3, "ended with 3"), ("kill -9 $$", 137, "was killed by signal 9"), ("true", 0, "ended with 0"),
             ("head -c 1M /dev/zero > $HOME/Documents/kept; kill -TERM $$", 143, "was killed by signal 15"),
@@ -155,7 +155,7 @@ extension Mounts {
             rm ~/Documents/a; head -c 1M /dev/zero > ~/tmp/c
             """
 
-        /// The figures are right for runs of milliseconds too.
+        /// The figures are right even for runs of milliseconds.
         @Test(arguments: [
             (
                 gallery,
@@ -194,7 +194,7 @@ extension Mounts {
             }
         }
 
-        /// A report that cannot be written fails the run, before the command starts if that can be known.
+        /// A report that cannot be written fails the run, before the command starts if possible.
         @Test func runsWithoutAReport() throws {
             try Scratch.with("report") { scratch in
                 func run(_ page: String, _ script: String) throws -> Outcome {

@@ -4,8 +4,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// Properties that `purgefs run --copy-of STORE` and `--seed DIR` copy from the originals, and traces of failed
-    /// runs.
+    /// Properties that `purgefs run --copy-of STORE` and `--seed DIR` copy from the originals, and failed runs, which leave no
+    /// trace.
     @Suite struct RunCopyTests {
         /// Runs `script`, in which `P` is purgefs and `r` runs a command in a container.
         private func shell(_ script: String, in directory: String, timeout: Double = 60) throws -> Outcome {
@@ -250,7 +250,7 @@ extension Mounts {
             }
         }
 
-        /// A copy from a read-only file system has the holes too, although that file system refuses the sync that precedes the
+        /// A copy from a read-only file system keeps the holes, although that file system refuses the sync that precedes the
         /// search for holes.
         @Test func aSeedOnAFileSystemThatIsOnlyRead() throws {
             try Scratch.with("copy") { scratch in

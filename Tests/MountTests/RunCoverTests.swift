@@ -5,7 +5,7 @@ import Testing
 extension Mounts {
     /// A COMMAND of `purgefs run` that mounts something over its container.
     @Suite struct RunCoverTests {
-        /// Runs `command` in a mount namespace of its own, and prints the number of mounts that the run has left there.
+        /// Runs `command` in a mount namespace of its own, and prints the number of mounts and the names that the run has left.
         private func run(_ command: String) throws -> (outcome: Outcome, summary: String) {
             let script = """
                 "$P" run --summary summary.json -- sh -c "$0"

@@ -89,8 +89,8 @@ extension Mounts {
                     time.sleep(0.25)
             """
 
-        /// A slow reader gets all events, although it takes longer for the last ones than the daemon waits for a reader that
-        /// accepts nothing.
+        /// The daemon gives up on a reader that accepts nothing for a while. A slow reader gets all events, however long the
+        /// last ones take.
         @Test(arguments: [[], ["--store", "store"]]) func withASlowReaderOfEvents(options: [String]) throws {
             try Scratch.with("end") { scratch in
                 let (pipe, file) = ("\(scratch.path)/pipe", "\(scratch.path)/events")
@@ -109,7 +109,7 @@ extension Mounts {
             }
         }
 
-        /// Only some of many refusals have their own event. Another event has the number of the rest.
+        /// Only some of many refusals have their own event. Further events give the number of the others.
         @Test func withManyRefusals() throws {
             try Scratch.with("end") { scratch in
                 let open = """
@@ -131,7 +131,7 @@ extension Mounts {
             }
         }
 
-        /// A purge that the end of the app sets off is part of the run.
+        /// A purge that the end of the app sets off counts in the summary of the run.
         @Test func withAPurgeAtTheEndOfTheApp() throws {
             try Scratch.with("end") { scratch in
                 let command = """

@@ -86,8 +86,8 @@ extension Mounts {
             }
         }
 
-        /// Most disks are smaller than the default device of 64 GiB, so the run mentions that only if a write was
-        /// refused.
+        /// Most disks are smaller than the default device of 64 GiB, so the run warns only if a call failed because the disk
+        /// was full.
         @Test func aDiskThatIsSmallerThanTheDevice() throws {
             try withSmallDisk { disk, other in
                 let run = try run(disk, "\(other)/events", options: ["--quiet"], "exit 0")

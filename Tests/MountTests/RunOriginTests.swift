@@ -53,8 +53,8 @@ extension Mounts {
             ).succeeded()
         }
 
-        /// A copy into a user's store loses the set-user-ID bits, because the owner of the store could run root's programs as
-        /// root.
+        /// A copy into a user's store loses set-user-ID and set-group-ID bits, because the owner of the store could run root's
+        /// programs as root.
         @Test(.enabled(if: geteuid() == 0, "only root can bring rights of others"), arguments: ["--seed", "--copy-of"])
         func aStoreOfAUserGetsNoRightsOfOthers(option: String) throws {
             try Scratch.with("run") { scratch in

@@ -120,7 +120,7 @@ extension Mounts {
             }
         }
 
-        /// A run does not keep its events in memory. Each of these has a path of a thousand bytes.
+        /// A run does not keep its events in memory. Each event of this test has a path of about a thousand bytes.
         @Test func manyEventsAreNotKept() throws {
             let run = try Program.run(
                 [PurgefsBinary.path, "run", "--", Program.python, "-c", Self.manyEvents], timeout: 120)

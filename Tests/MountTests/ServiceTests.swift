@@ -5,8 +5,8 @@ import Testing
 extension Mounts {
     /// purgefs as a service of systemd.
     @Suite struct ServiceTests {
-        /// The messages of sd_notify(3) arrive, READY=1 when the mount answers, and a mount does not depend on them
-        /// (Programs/service_manager.py).
+        /// The manager gets the messages of sd_notify(3), READY=1 once the mount answers. A mount also works if they cannot be
+        /// delivered (Programs/service_manager.py).
         @Test(arguments: ["path", "abstract", "signals", "missing", "full"])
         func notifiesItsManager(kind: String) throws {
             try Scratch.with("service") { scratch in

@@ -179,7 +179,7 @@ extension Mounts {
             return try result.get()
         }
 
-        /// --force alone ends a mount that is also in use here and whose daemon does not react.
+        /// --force ends a mount that is in use here and has a copy in another namespace, even if its daemon does not react.
         @Test func whatAnotherNamespaceKeepsByForce() throws {
             try withDaemon { mount, daemon in
                 let keeper = try Program.start(
@@ -212,7 +212,7 @@ extension Mounts {
             }
         }
 
-        /// A daemon that reacts shuts down in order, and programs that used the mount get errors.
+        /// With --force, a daemon that reacts shuts down in order, and programs that use the mount get errors.
         @Test func byForceOfOneInUse() throws {
             try withDaemon { mount, _ in
                 let file = try Program.start(

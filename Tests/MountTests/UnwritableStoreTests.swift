@@ -8,7 +8,7 @@ extension Mounts {
         private static let user = "setpriv --reuid 65534 --regid 65534 --clear-groups"
 
         /// Ways of making `store` unwritable at `seen`. `caller` is a command prefix that runs the reader as another user, or
-        /// empty. The end of the mount namespace undoes them.
+        /// empty. The mounts end with the mount namespace.
         static let ways: [(name: String, command: String, caller: String)] = [
             ("a read-only bind mount", "mount --bind store seen; mount -o remount,bind,ro seen", ""),
             (

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A process with all capabilities in a user namespace of its own has none in this one.
+    /// A process with all capabilities in a user namespace of its own has none outside it.
     @Suite struct UserNamespaceTests {
         private static let script = """
             import os, sys
@@ -18,7 +18,8 @@ extension Mounts {
             if kind == "copy": os.copy_file_range(source, file, 100)
             """
 
-        /// A change by the process clears setuid and setgid, as it does when any other user changes somebody else's program.
+        /// A change by a process with capabilities only in its own user namespace clears set-user-ID and set-group-ID, like a
+        /// change by any ordinary user.
         @Test(arguments: ["write", "sendfile", "ftruncate", "truncate", "fallocate", "copy", "O_TRUNC"])
         func privilegesGo(kind: String) throws {
             try withMount(["--total", "64M", "--allow-other"]) { mount in

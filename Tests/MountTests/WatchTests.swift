@@ -7,7 +7,7 @@ extension Mounts {
     /// `status --watch`, which draws in place on a terminal and prints one status after the other elsewhere, until the
     /// unmount or a signal.
     @Suite struct WatchTests {
-        /// A terminal of a tmux server of its own, in which a shell runs one command.
+        /// A terminal in its own tmux server, in which a shell runs one command.
         private struct Terminal {
             let socket: String
             let statusFile: String
@@ -219,7 +219,7 @@ extension Mounts {
                 #expect(try watch.wait(within: 10) == 128 + signal)
             }
         }
-        /// Returns whether the process waits for a call. In its wait for the next second, SIGINT is blocked.
+        /// Returns whether the process waits for a call to the mount. While it waits for the next second, it blocks SIGINT.
         private static func isWaitingForFUSE(_ pid: pid_t) -> Bool {
             let lines = Files.text("/proc/\(pid)/status").split(separator: "\n")
             func value(_ name: String) -> String {

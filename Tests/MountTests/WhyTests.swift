@@ -223,7 +223,7 @@ extension Mounts {
             }
         }
 
-        /// `why` tells that tmp was emptied with a folder in it, although that leaves no event for the folder itself.
+        /// `why` reports that tmp was emptied with a folder in it, although no event names the folder.
         @Test func aFolderThatWasMovedToTmp() throws {
             try withMount { mount in
                 try mount.makeDirectory("Documents/album")
@@ -267,7 +267,7 @@ extension Mounts {
             }
         }
 
-        /// The answer says that the journal is switched off, or that it has been.
+        /// The answer says that the journal is switched off, or was for some time.
         @Test(arguments: [true, false]) func whileNothingWasRecorded(mounted: Bool) throws {
             try withMount { mount in
                 func set(_ setting: String) throws {
@@ -291,7 +291,7 @@ extension Mounts {
             }
         }
 
-        /// `why` explains the journal of a database, although each transaction uses its name again.
+        /// `why` explains the journal file of a database, although each transaction reuses its name.
         @Test func sqlite() throws {
             try withMount { mount in
                 let words = ["sqlite3", "Documents/app.db", "create table a(b); insert into a values(1)"]
@@ -444,7 +444,7 @@ extension Mounts {
             }
         }
 
-        /// `why` explains a purge that another program's pressure caused while the device's clock is ahead.
+        /// `why` explains a purge under pressure from another program's write, while the device's clock is ahead.
         @Test func purgedInTheBackground() throws {
             try withMount(["--total", "64M"]) { mount in
                 try mount.make("tmp/a", size: 4 << 20)

@@ -7,7 +7,7 @@ extension Mounts {
     /// The class of a write follows from the file's names and marks at the moment of the call, not at the open
     /// (docs/RULES.md, Who may take what).
     @Suite struct WriteClassTests {
-        /// Runs `body` on a full device on which an important write, and only that, can purge 40 KiB.
+        /// Runs `body` on a full device, where only an important write can make room, by purging up to 40 KiB.
         private func withFullDevice(_ body: (TestMount) throws -> Void) throws {
             try withMount { mount in
                 for number in 0..<10 { try mount.make("Library/Caches/c\(number)", size: 4096) }
@@ -106,7 +106,7 @@ extension Mounts {
             }
         }
 
-        /// Only new blocks of a write count; others may exist already.
+        /// Only the blocks of a write that do not exist yet count.
         @Test func onlyNewBlocksCount() throws {
             try withFullDevice { mount in
                 let file = try OpenFile(mount.path("tmp/f"))

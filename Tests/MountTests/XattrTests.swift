@@ -21,8 +21,8 @@ extension Mounts {
             }
         }
 
-        /// Foundation's atomic write replaces the file by a new one without the flag. A copy over the file keeps its
-        /// flags.
+        /// An atomic save, as Foundation does it, replaces the file by a new one without the flag. A copy over the file keeps
+        /// its flags.
         @Test func anAtomicSaveLosesTheFlag() throws {
             try withMount { mount in
                 let script = """
