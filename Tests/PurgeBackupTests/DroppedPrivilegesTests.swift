@@ -13,7 +13,8 @@ struct DroppedPrivilegesTests {
     /// CAP_NET_BIND_SERVICE, permitted and effective (VFS_CAP_REVISION_2).
     private static let capability: [UInt8] = [1, 0, 0, 2, 0, 4] + [UInt8](repeating: 0, count: 14)
 
-    /// Restores one file for each privilege, a plain file and a folder; `body` gets the outcome and paths in the new container.
+    /// Restores a file for each privilege, one with both set-ID bits, a plain file and a folder. `body` gets the outcome, and a
+    /// function from names to paths in the new container.
     private func restore(
         forUser: Bool, _ body: (BackupRestoration.Outcome, (String) -> String) throws -> Void
     ) throws {
@@ -40,7 +41,7 @@ struct DroppedPrivilegesTests {
 
     private func mode(_ path: String) throws -> mode_t { try Files.status(path).st_mode & 0o7777 }
 
-    /// Files keep their owners in a user's store too: without the privileges, they give nobody any rights.
+    /// Even in a user's store, files keep their owners: without their privileges, they give nobody any rights.
     @Test func inAStoreOfAUser() throws {
         try restore(forUser: true) { (outcome, path) in
             for (name, expected) in [("plain", mode_t(0o755)), ("user", 0o755), ("group", 0o711), ("both", 0o700)] {

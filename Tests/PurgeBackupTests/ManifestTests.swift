@@ -57,7 +57,7 @@ struct ManifestTests {
         #expect(reader.totals.entries == 1006 && reader.header.source == "/srv/app.store")
     }
 
-    /// Holes beyond the manifest's limit become zeros in the archive.
+    /// The manifest lists the runs of data of a file whose holes are zeros in the archive, unless a line cannot hold them all.
     @Test func moreHolesThanALineHolds() throws {
         var record = EntryRecord(path: [UInt8](repeating: 0xff, count: 100), kind: .file)
         record.size = 1 << 40

@@ -8,7 +8,7 @@ import Testing
 @testable import PurgeBackup
 
 struct RestoreComparisonTests {
-    /// Compares a container of these folders and three-byte files with one that contains only `restored`.
+    /// Compares a container of `folders` and three-byte `files` with one that contains only `restored`.
     private func comparison(
         _ folders: [String], _ files: [String], restored: [String], flagged: [String] = []
     ) throws -> RestoreComparison {

@@ -9,7 +9,7 @@ import Testing
 
 /// Attributes that the file system under a new store refuses.
 struct RestoredAttributesTests {
-    /// Restores a file with this attribute, while each call that sets an attribute fails.
+    /// Restores a file with `attribute`, while each call that sets an attribute fails.
     private func restore(_ attribute: String, failingWith code: Int32) throws -> Result<String, any Error> {
         var result: Result<String, any Error>?
         try SampleContainer.with { container in

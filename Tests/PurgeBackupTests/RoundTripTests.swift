@@ -34,7 +34,8 @@ struct RoundTripTests {
         }
     }
 
-    /// The backup includes the file under its other name, so nothing is left out.
+    /// A file in Library/Caches is in the backup if it has another name elsewhere, under that name. A file whose names are all
+    /// in Library/Caches is left out once.
     @Test func nameInCaches() throws {
         try SampleContainer.with { container in
             for folder in ["Library", "Library/Caches", "Library/Preferences"] {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import PurgeBackup
 
-/// Several processes make the same directory at the same time.
+/// Concurrent attempts to make the same directory.
 struct UnfinishedDirectoryTests {
     /// A restoration on its own thread that pauses before its sync until it is released.
     private final class Other: Sendable {
@@ -44,7 +44,7 @@ struct UnfinishedDirectoryTests {
         _ = try BackupRestoration(backup, BackupProgress(path: store) { _ in }).run(to: store)
     }
 
-    /// Whenever the second one starts, exactly one makes the store, and the other leaves nothing behind.
+    /// Whenever the second restoration starts, exactly one of the two makes the store, and the other leaves nothing behind.
     @Test func oneSucceeds() throws {
         try SampleContainer.with { container in
             try Files.write("content", to: container.pathOf("a"))

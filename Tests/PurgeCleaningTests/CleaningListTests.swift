@@ -181,7 +181,7 @@ struct CleaningListTests {
         #expect(fault(String(repeating: begin, count: depth) + String(repeating: end, count: depth)) != nil)
     }
 
-    /// Such nesting is also refused in other encodings, and so is a binary list of 150,000 nested arrays.
+    /// Deep nesting is refused in other encodings as well, and so is a binary list of 150,000 nested arrays.
     @Test func deepInOtherForms() throws {
         let text = "<plist>" + String(repeating: "<array>", count: 40_000) + "</plist>"
         for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32] {

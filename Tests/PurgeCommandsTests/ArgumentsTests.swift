@@ -33,7 +33,7 @@ struct ArgumentsTests {
         #expect(arguments.operands == ["--total", "--"] && !arguments.has(.total))
     }
 
-    /// The repeatable options; every other option of every verb takes one value.
+    /// The repeatable options with a value. Every other option of every verb takes at most one value.
     private static let addingUp = [
         "run --at", "run --fail-on", "run -o", "mount -o", "purge --path", "clean --hook", "events --type",
     ]

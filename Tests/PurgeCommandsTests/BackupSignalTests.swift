@@ -20,7 +20,7 @@ struct BackupSignalTests {
         try result.get()
     }
 
-    /// Sends SIGINT to this thread right before a call of that name that follows `earlier` others.
+    /// Sends SIGINT to this thread right before the call of `name` that follows `earlier` others.
     private func interrupted(
         before name: SystemCall.Name, after earlier: Int = 0, _ words: [String]
     ) throws -> Session {

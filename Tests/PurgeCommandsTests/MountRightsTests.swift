@@ -5,7 +5,7 @@ import Testing
 /// The obstacles to mounting, and the messages about them.
 struct MountRightsTests {
     @Test(arguments: [
-        // Root, and any user with the capability, needs no helper.
+        // Processes with the capability, which need no helper, and one with a usable helper.
         (MountRights(isRoot: true, canAdminister: true), nil, ""),
         (MountRights(canAdminister: true, canGain: false, hasNoNewPrivileges: true, helper: .missing), nil, ""),
         (MountRights(), nil, ""),

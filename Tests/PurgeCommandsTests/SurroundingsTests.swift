@@ -6,8 +6,8 @@ import Testing
 
 /// Which path contains which, according to the table of mounts alone.
 struct SurroundingsTests {
-    /// Bind mounts of a store, of its container and of a folder in that; a mounted container and a folder of it; and one mount
-    /// over another.
+    /// Bind mounts of a store, of its container and of a folder in the container; a mounted container, a bind mount of a folder
+    /// in it, and another file system on a folder in it; and a mount that hides another.
     private static let surroundings = Surroundings(
         mounts: MountEntry.parse(
             Array(

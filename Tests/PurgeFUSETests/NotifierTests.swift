@@ -8,8 +8,8 @@ import Testing
 @testable import PurgeVolume
 
 struct NotifierTests {
-    /// Every worker, the reclaimer and the commands announce at once. Each announcement has its own number of names, none of
-    /// which can be reached here.
+    /// Eight threads announce at once, as workers, the reclaimer and commands do. Each announcement has up to three names, none
+    /// of which can be reached here.
     @Test func announcementsFromManyThreadsAreEachAnsweredAfterTheirOwnNames() throws {
         let notifier = Notifier(mount: OwnMount(path: "/nonexistent/mount"))
         try notifier.start()

@@ -175,7 +175,7 @@ struct BackupAuditTests {
             ])
     }
 
-    /// A file counts as reused if its last use is a day or more after its creation.
+    /// A file of tmp or Library/Caches counts as reused if its last use is a day or more after its creation.
     @Test func reusedCaches() {
         let report = report(
             [

@@ -2,7 +2,8 @@ import PurgeModel
 import Testing
 
 struct BackupPlacementTests {
-    /// A path, the flagged paths on it, and the expected exclusion; nil for an entry that is in the backup.
+    /// A path, the flagged paths on it, the expected exclusion (nil for an entry in the backup), and whether the entry's own
+    /// flag is redundant.
     static let table: [(path: String, flagged: [String], exclusion: BackupExclusion?, isRedundant: Bool)] = [
         ("Documents", [], nil, false),
         ("Documents/a", [], nil, false),

@@ -90,7 +90,7 @@ import Testing
         #expect(ByteCount(5) < ByteCount(7))
     }
 
-    /// Sums and conversions end at the ends of Int64's range, because callers and stores may contain any number.
+    /// Sums and conversions saturate at the ends of Int64's range, because callers and stores may supply any number.
     @Test func sumsAndConversionsEndAtTheEndsOfTheRange() {
         let ends: [Int64] = [
             .min, .min + 1, .min + 4095, -4096, -1, 0, 1, 4095, 4096, 1 << 51, 1 << 62, .max - 4095, .max,

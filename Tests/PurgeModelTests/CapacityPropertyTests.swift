@@ -44,7 +44,7 @@ import Testing
         #expect(fault == nil)
     }
 
-    /// Between the two steps of a purge, bytes go directly from reclaimable to free.
+    /// At each step of a purge, bytes go directly from reclaimable to free.
     @Test(arguments: RandomStates.batches) func aPurgeUnderWayLowersNoNumber(batch: Int) {
         let fault = RandomStates.firstFault(inBatch: batch) { state, _ in
             var device = state

@@ -73,7 +73,7 @@ struct ClockHistoryTests {
             #expect(next > last)
             last = next
         }
-        // It must fit into device.json, which has a limit of 64 KiB.
+        // The text must fit into device.json, which has a limit of 64 KiB.
         #expect(history.text.utf8.count < 40_000)
         #expect(ClockHistory(text: history.text) == history)
     }

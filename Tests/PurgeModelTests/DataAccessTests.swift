@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// An entry that is `complete` by default cannot leave that class either.
+    /// While the device is locked, no change to or from a default class `complete` is admitted.
     @Test func theDefaultCounts() {
         let locked = device(.locked, default: .complete)
         #expect(!locked.admitsChange(from: nil, to: FileProtection.none))

@@ -87,7 +87,7 @@ import Testing
         #expect(device.proceed(to: Self.after(1000)) == [])
     }
 
-    /// The clock is ahead when the device is locked, and everything is saved once.
+    /// The clock advances before the device locks, and one save covers both changes.
     @Test func theClockEndsLocking() throws {
         var device = Self.device(.locking)
         let effects = try device.apply(.clock(TimeSpan(seconds: 4)), as: "as told", by: 7, at: Self.start)
@@ -217,7 +217,7 @@ import Testing
         #expect(marked.changes(since: marked) == [] && device.changes(since: marked) == ["the end of a reboot"])
     }
 
-    /// The number of boots ends at the largest number that is not refused in a file.
+    /// The number of boots stops at the largest number that device.json may contain.
     @Test func bootsEndWhereAFileMayHaveThem() throws {
         var device = Self.device(.unlocked)
         device.boots = (1 << 60) - 1

@@ -127,7 +127,7 @@ import Testing
         #expect([device.total, device.others, device.othersPurgeable].map(\.bytes) == [4096, 8192, 4096])
     }
 
-    /// Counters end at the largest number that is not refused in a file.
+    /// Counters stop at the largest number that device.json may contain.
     @Test func countersEndWhereAFileMayHaveThem() throws {
         var device = Self.device()
         device.counters.refusedWrites = (1 << 60) - 1

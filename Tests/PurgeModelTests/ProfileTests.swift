@@ -77,7 +77,8 @@ import Testing
         var free, important, opportunistic: Int64
     }
 
-    /// 600 blocks are used, 85 of which can be purged, and 30 blocks of other apps can be purged.
+    /// 600 blocks are used, 85 of them by purgeable files. 40 of these 85 are in caches, which stay while the app runs. Other
+    /// apps have 30 purgeable blocks.
     @Test(arguments: [
         Row(others: 30, isRunning: false, free: 370, important: 485, opportunistic: 353),
         Row(others: 30, isRunning: true, free: 370, important: 445, opportunistic: 313),
@@ -158,7 +159,8 @@ import Testing
         #expect(device.reclaimUrgency == nil && device.reclaiming.urgency == nil)
     }
 
-    /// The purge also ends when nothing is left to purge. After that, the level alone decides how urgently files are purged.
+    /// A purge in progress keeps its urgency at most until nothing is left to purge. After that, the level alone decides how
+    /// urgently files are purged.
     @Test func urgencyEndsWhenNothingIsLeft() throws {
         var device = try Self.device(others: 960, purgeable: 30)
         device.reclaiming.begin(on: device)
@@ -219,7 +221,7 @@ import Testing
         #expect(device.goal(for: .pressure) == .bytes(ByteCount(blocks: 40)))
         device.reclaiming = Reclaiming()
         #expect(device.goal(for: .pressure) == nil)
-        // In the other profile a write purges for itself.
+        // In profile `documented`, a write purges for itself.
         _ = try device.apply(.profile(.documented), as: "", by: 0, at: Self.start)
         device.reclaiming.noteRefused(ByteCount(blocks: 60), takesPart: false, on: device)
         #expect(device.goal(for: .pressure) == nil)

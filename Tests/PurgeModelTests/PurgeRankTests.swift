@@ -43,7 +43,7 @@ import Testing
         #expect(ranks.map(\.step) == order.map(\.0))
     }
 
-    /// Files over a policy precede the rest of their place, whatever the place and the breach.
+    /// Files over a policy share one step, whatever the place and the breach. In tmp, a breach has no effect.
     @Test func whatIsOverAPolicyGoesAsOne() {
         for urgency in Urgency.allCases {
             let ranks = [PurgeStep.caches, .marked].flatMap { place in

@@ -33,7 +33,7 @@ import Testing
         return String(decoding: try encoder.encode(report), as: UTF8.self)
     }
 
-    /// Every key of docs/CONTROL.md, status.json, with a distinct number.
+    /// Every key that a report always has (docs/CONTROL.md, status.json).
     @Test func shapeIsThatOfTheContract() throws {
         #expect(
             try json(report(mountpoint: "/m")) == """

@@ -24,7 +24,7 @@ struct StorageCurveTests {
         device.ledgers[0].charge(ByteCount(blocks: blocks), as: .init(tier: tier))
     }
 
-    /// Ends a change to the device at this moment.
+    /// Ends a change to the device at `moment`, in milliseconds.
     private static func end(_ curve: inout StorageCurve, _ device: Device, _ moment: Int) {
         let now = numbers(of: device)
         if curve.follow(now) { curve.note(now, at: instant(moment), real: instant(moment)) }
