@@ -7,8 +7,8 @@ import Testing
 
 @testable import PurgeVolume
 
-/// Random operations on files in groups, and in folders where purging leaves tombstones. The numbers and the victims match a scan
-/// of the store.
+/// Random operations on files in groups, and in folders where purging leaves tombstones. The numbers and the victims match a
+/// scan of the store.
 struct BehaviourStormTests {
     @Test(arguments: 1...6) func theNumbersAreThoseOfAScan(seed: UInt64) throws {
         try withVolume(settings: { settings in

@@ -163,7 +163,7 @@ struct DeviceTimerTests {
         }
     }
 
-    /// A store that is not mounted has no timer thread, but it is locked when the time has come, and stays so.
+    /// Without a mount no timer thread runs, but the device is locked once the time has come, and stays so.
     @Test func aStoreThatIsNotMountedIsLockedToo() throws {
         try withStore { store in
             do { try LiveVolume(store).volume.end() }

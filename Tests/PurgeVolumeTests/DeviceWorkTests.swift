@@ -156,7 +156,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// The container gets the store's owner and its usual mode, even if one of its attributes cannot be removed.
+    /// A deletion gives the container the store's owner and the usual mode, even if one of its attributes cannot be removed.
     @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
     func aDeletionGivesTheContainerBack() throws {
         try withVolume { live in

@@ -80,7 +80,7 @@ struct EmptiedFolderTests {
         }
     }
 
-    /// A call by descriptor, or a link to elsewhere, comes before or after the removal, but always finds the file.
+    /// A call by descriptor that meets the removal waits for it, and still finds the file.
     @Test func whatIsOpenCanBeChangedMeanwhile() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 2)

@@ -71,7 +71,7 @@ struct FileTimeTests {
             let new = try live.times("Documents/new")
             #expect(new.modification > moment && new.change > moment && new.access > moment)
             #expect(try #require(new.birth) > Instant(nanoseconds: System.now() - 1_000_000_000))
-            // Changing an old file updates its change time, but not its other times.
+            // A chmod of an old file updates its change time, but not its other times.
             let old = try live.times("Documents/file")
             try live.change(try live.node("Documents/file"), nil) { $0.mode = 0o600 }
             let changed = try live.times("Documents/file")

@@ -2,7 +2,7 @@ import Glibc
 import Support
 import Testing
 
-/// Files in the store that nobody can change or remove, by the immutable flag of ext4 and others.
+/// Files in the store that nobody can change or remove, because they have the immutable flag (ext4, XFS, btrfs).
 enum Immutable {
     static let isPossible: Bool = {
         do {

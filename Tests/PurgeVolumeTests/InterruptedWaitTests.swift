@@ -4,7 +4,7 @@ import Support
 import Synchronization
 import Testing
 
-/// Waits with a limit, in a thread that signals interrupt all the time.
+/// Waits with a limit, in a thread that signals interrupt again and again.
 struct InterruptedWaitTests {
     /// Runs `body` in a thread of its own, which gets signals at much shorter intervals than the wait.
     private func interrupted(_ body: @escaping @Sendable () throws -> Void) throws {

@@ -61,7 +61,8 @@ extension LedgerRun {
     private func write() throws {
         guard let open = someOpen else { return }
         let (offset, isMapped) = (someOffset(), random.chance(10))
-        // A refused write-back of several pages still writes the pages in place.
+        // A refused write-back of several pages still writes the pages that have blocks. The model writes none of them, so
+        // here a write-back is at most a page long.
         let length = isMapped ? Int64(1 + random.below(4096)) : someLength()
         lastOperation = "write of \(length) at \(offset) to \(model.names(open.id)), mapped: \(isMapped)"
         let expected = model.write(open.id, at: offset, count: length, isMapped: isMapped)

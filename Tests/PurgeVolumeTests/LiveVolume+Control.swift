@@ -6,7 +6,7 @@ import Support
 @testable import PurgeVolume
 
 extension LiveVolume {
-    /// Writes a command to a control file with one write(2).
+    /// Sends a command to a control file, as one write(2) does.
     func command(_ file: ControlFile, _ text: String) throws(Errno) {
         try volume.controlFiles.write(ControlHandle(file: file, reader: nil), Array(text.utf8), pid: Self.tid)
     }
@@ -53,7 +53,7 @@ func withStore<R>(_ body: (String) throws -> R) throws -> R {
     try Scratch.with("volume") { try body($0.path + "/store") }
 }
 
-/// Gives `body` a volume of 64 blocks over a new store.
+/// Gives `body` a volume over a new store, by default of 64 blocks.
 func withVolume<R>(
     port: any KernelPort = NoKernel(), patience: Int64 = Volume.patience,
     settings: (inout Device) -> Void = LiveVolume.small, _ body: (LiveVolume) throws -> R

@@ -244,8 +244,8 @@ extension LiveVolume {
 }
 
 extension Purger {
-    /// Carries out the purge that a test has chosen. Returns the freed bytes; nil if nothing was chosen, or if the purge was not
-    /// enough.
+    /// Carries out the purge that a test has chosen. Returns the freed bytes; nil if nothing was chosen, or if the purge was
+    /// not enough.
     func carryOut(_ chosen: inout Purge?, _ debt: inout AnnouncementDebt) -> ByteCount? {
         guard let purge = chosen.take() else { return nil }
         var freed = ByteCount.zero

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// A store that no daemon holds, used through the same control files.
+/// A store that no daemon holds, used through the control files of a mount.
 struct OfflineVolumeTests {
     /// Creates a store with 3 blocks in tmp and 2 in Documents.
     static func withFilledStore(_ body: (String) throws -> Void) throws {

@@ -30,8 +30,8 @@ struct ProtectionRaceTests {
         }
     }
 
-    /// The call that sets the class fails after the device was locked. The file keeps its class, so the kernel must have dropped
-    /// the pages that this class puts out of reach, and nobody can have opened the file meanwhile.
+    /// The call that sets the class fails after the device was locked. The file keeps its class, so the kernel must have
+    /// dropped the pages that this class puts out of reach, and nobody can have opened the file meanwhile.
     @Test(arguments: changes) func aChangeThatFails(change: Change) throws {
         let kernel = FakeKernel()
         try withVolume(port: kernel) { live in

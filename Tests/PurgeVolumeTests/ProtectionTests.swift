@@ -631,6 +631,6 @@ struct ProtectedPagesTests {
 }
 
 extension FakeKernel {
-    /// Returns how often each file was named since the last call.
+    /// Returns how often the kernel dropped each file's pages since the last call.
     fileprivate func takeCounts() -> [UInt64: Int] { takeDropped().reduce(into: [:]) { $0[$1, default: 0] += 1 } }
 }

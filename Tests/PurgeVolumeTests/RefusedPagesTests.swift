@@ -64,7 +64,7 @@ struct RefusedPagesTests {
         }
     }
 
-    /// Data that was stored over a refused write is not written after the unlock either, because the unlock waits for the drop.
+    /// Data that was stored over a refused write is not written even after the unlock, because the unlock waits for the drop.
     @Test func anUnlockWaitsForTheDrop() throws {
         try withFile { live, kernel, handle in
             try live.enter(.locked)

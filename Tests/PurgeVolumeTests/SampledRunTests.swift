@@ -90,7 +90,7 @@ struct SampledRunTests {
         #expect(purges.reduce(0) { $0 + blocks($1.bytes ?? .zero) } == known.purged, "seed \(seed)")
     }
 
-    /// A command returns only when the journal has its numbers, too.
+    /// A command returns only once the journal has its numbers.
     @Test func aCommandSeesTheNumbers() throws {
         try withVolume { live in
             if !live.exists("tmp") { try live.makeDirectory("tmp") }

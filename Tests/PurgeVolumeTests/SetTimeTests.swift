@@ -39,7 +39,7 @@ struct SetTimeTests {
                     }
                 }
             }
-            // Each value gets a file of its own, since a file has only one time.
+            // Each value gets a file of its own, so that all of them age at once.
             let values = Self.values
             for (index, value) in values.enumerated() {
                 try live.make("tmp/\(index)", blocks: 0)

@@ -22,7 +22,7 @@ struct TombstoneTests {
         try live.volume.attributes(of: try live.node(path)).status.size
     }
 
-    /// Without the repetition, a kernel that does not know the file yet would get the old size.
+    /// Without a second lookup, a kernel that does not know the file yet would get the old size.
     @Test func aLookupThatAPurgeHasOvertakenIsRepeated() throws {
         try withVolume { live in
             try live.makeDirectory("Library/Caches/t")
@@ -109,7 +109,7 @@ struct TombstoneTests {
         }
     }
 
-    /// The list of blocks goes too, even from a sidecar, and so do blocks past the end.
+    /// Emptying a file also drops its list of blocks, even from a sidecar, and frees blocks past the end.
     @Test(arguments: [3, 600]) func aFileWithHoles(runs: Int) throws {
         try withVolume(settings: { $0.total = ByteCount(blocks: 10_000) }) { live in
             try live.set("purgeTombstone", of: "tmp", to: "1")

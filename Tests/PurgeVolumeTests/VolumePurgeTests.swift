@@ -116,7 +116,7 @@ struct VolumePurgeTests {
         }
     }
 
-    /// Opening a victim during its purge is ESTALE, so that the kernel looks the name up again.
+    /// Opening or linking a victim during its purge fails with ESTALE, so that the kernel looks the name up again.
     @Test func aFileThatIsBeingPurgedCannotBeOpened() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 10)

@@ -51,7 +51,7 @@ struct VolumeReclaimerTests {
     }
 
     /// The write that began the pressure is also the cause of purging files that become purgeable later. If a change to the
-    /// device began the pressure, the cause has no path.
+    /// device began the pressure, events name only the process.
     @Test func theCauseLastsAsLongAsThePressure() throws {
         try withPressure { live in
             try live.make("Documents/f", blocks: 30)
@@ -67,7 +67,7 @@ struct VolumeReclaimerTests {
         }
     }
 
-    /// Other purges, too, are recorded before the change of level that follows from them.
+    /// A purge by a command is recorded before the change of level that follows from it.
     @Test func aCommandIsToldBeforeTheLevel() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 60)
@@ -167,8 +167,8 @@ struct VolumeReclaimerTests {
     @Test func levelsLastUntilDesired() throws {
         try withVolume { live in
             try live.command(.storageThresholds, Self.half)
-            // Each row: blocks that others use, and the level. On 64 blocks the limits are 7 (6.4 rounded up), 16, 20 (19.2) and
-            // 32 free.
+            // Each row: blocks that others use, and the level. On 64 blocks the limits are 7 (6.4 rounded up), 16, 20 (19.2)
+            // and 32 free.
             let steps: [(Int64, String)] = [
                 (44, "normal"), (45, "nearLow"), (33, "nearLow"), (32, "normal"), (49, "low"), (44, "low"),
                 (33, "low"), (32, "normal"), (58, "veryLow"), (57, "low"), (48, "low"), (32, "normal"),

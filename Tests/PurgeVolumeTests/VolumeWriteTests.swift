@@ -126,7 +126,7 @@ struct VolumeWriteTests {
     }
 
     /// The write has filled the last hole, but the attribute that records holes cannot be removed. The file is counted
-    /// correctly with the attribute, too.
+    /// correctly even with the attribute.
     @Test(.needsImmutableFiles) func aWriteWhoseRecordCannotBeDropped() throws {
         try withVolume { live in
             try live.make("tmp/a", blocks: 60)

@@ -43,7 +43,7 @@ final class FaultStage {
         if blocks > 0 { try live.write(handle, at: 0, blocks * 4096) }
         return handle
     }
-    /// Creates a file with data in blocks 0, 10 and 20, and with allocated blocks from 30 to 40, past the end.
+    /// Creates a file with data in blocks 0, 10 and 20, and with allocated blocks 30 to 39, past the end.
     func sparse() throws -> Handle {
         let handle = try file(blocks: 1)
         try live.write(handle, at: 10 * 4096, 4096)
@@ -111,7 +111,7 @@ extension FaultStage {
             try live.mark("tmp/next", "high")
             try live.unlink("tmp/next")
         }
-        // The volume does this each second.
+        // The volume saves its device and removes leftovers each second.
         live.volume.keeper.saveDevice()
         live.volume.removeLeftovers()
         try live.awaitMappings(left: 0)

@@ -15,8 +15,8 @@ struct FaultSweepTests {
         (EIO, 1), (ENOSPC, 1), (EMFILE, 1), (EINTR, 2), (EIO, .max), (ENOSPC, .max), (EMFILE, .max), (EINTR, .max),
     ]
 
-    /// Returns all kinds at full scale, and two otherwise. Which two depends on the operation, so each kind is tried on every
-    /// fourth operation.
+    /// Returns all kinds at full scale, and two otherwise. Which two depends on the operation, so each kind is tried on a
+    /// quarter of the operations.
     private static func kinds(for operation: Int) -> [(code: Int32, count: Int)] {
         guard Scale.factor < 1 else { return kinds }
         return [kinds[operation % kinds.count], kinds[(operation + kinds.count / 2 + 1) % kinds.count]]

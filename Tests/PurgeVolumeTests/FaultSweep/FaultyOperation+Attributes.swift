@@ -21,7 +21,7 @@ extension FaultyOperation {
         ),
     ]
 
-    /// After an advance of a day, a time that the clock skipped needs an attribute, and an earlier one does not.
+    /// Sets times after an advance of a day. Skipped, future and very early times need an attribute; other times do not.
     private static func setTimes(of path: String, hoursAgo hours: [Int64]) -> FaultyOperation {
         .init("utimens of \(path) after the clock was advanced, \(hours) hours ago") { stage in
             if path == "Documents/d" { try stage.live.makeDirectory(path) } else { try stage.file(blocks: 2) }
