@@ -3,7 +3,7 @@ import PurgeStore
 
 @testable import PurgeWhy
 
-/// A journal backed by a list of events, numbered from 1.
+/// A journal backed by a list of events with consecutive numbers.
 struct ListedEvents: NameEvents {
     private let all: [Event]
 
@@ -17,7 +17,7 @@ struct ListedEvents: NameEvents {
         }
     }
 
-    /// Returns the time of an event; events are a minute apart.
+    /// Returns the time for an event that has none: one minute for each number.
     static func time(_ sequence: Int64) -> String {
         Instant(seconds: 1_790_000_000 + 60 * sequence, nanoseconds: 0).iso8601
     }

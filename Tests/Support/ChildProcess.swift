@@ -52,15 +52,15 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Makes posix_spawn(3) return only after the child has closed our descriptors, rather than before its execve(2). The
-    /// function is declared for _GNU_SOURCE only, and Swift's Glibc module is built without it.
+    /// Makes the child close our descriptors before its execve(2). Otherwise posix_spawn(3) may return before they are closed.
+    /// The function is declared for _GNU_SOURCE only, and Swift's Glibc module is built without it.
     private static func closeAllOthers(_ actions: inout posix_spawn_file_actions_t) {
         typealias AddCloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
         guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
         _ = unsafeBitCast(symbol, to: AddCloseFrom.self)(&actions, 3)
     }
 
-    /// Resets the signal mask, because threads of libdispatch block signals and a child would inherit that.
+    /// Sets a new process group and default signals. Threads of libdispatch block signals, and a child would inherit the mask.
     private static func useDefaultSignals(_ attributes: inout posix_spawnattr_t) {
         var none = sigset_t()
         var all = sigset_t()

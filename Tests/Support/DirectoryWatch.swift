@@ -29,7 +29,8 @@ public final class DirectoryWatch {
         }
     }
 
-    /// Parses a struct inotify_event: wd, mask, cookie and len (32 bits each), then the name, padded with zeros.
+    /// Takes a struct inotify_event and returns its size. It has wd, mask, cookie and len (32 bits each), then the name, padded
+    /// with zeros.
     private func takeEvent(_ bytes: ArraySlice<UInt8>) -> Int {
         let start = bytes.startIndex
         let words = (0..<4).map { word in

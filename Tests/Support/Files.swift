@@ -112,7 +112,7 @@ public enum Files {
             return String(decoding: target.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
     }
-    /// Creates or overwrites a file outside of mounts.
+    /// Creates a file, or replaces its content.
     public static func write(_ text: String, to path: String) throws(Errno) {
         let file = try OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC)
         try file.writeAll(Array(text.utf8))

@@ -12,8 +12,8 @@ public protocol LedgerSubject {
     func setOthers(_ bytes: Int64, purgeable: Bool) throws
 }
 
-/// Random operations on a subject and on a model that is independent of the code under test. Both have one movable folder (t0, t1
-/// and so on) for each of `folderParents`.
+/// Random operations on a subject and on a model that is independent of the code under test. Both have one movable folder (t0,
+/// t1 and so on) for each of `folderParents`.
 public protocol LedgerWalk: AnyObject {
     var subject: any LedgerSubject { get }
     var model: ReferenceLedger { get set }

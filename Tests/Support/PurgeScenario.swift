@@ -45,7 +45,7 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
     public enum Demand: Sendable {
         /// A command asks for a number of blocks.
         case room(Int64)
-        /// A command empties a place.
+        /// A command takes all files of one kind, or everything.
         case tmp, caches, purgeable, all
         /// The app is launched.
         case launch
@@ -57,7 +57,7 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
         case refused(Int64)
         /// Nothing is free, and other apps take a number of blocks.
         case taken(Int64)
-        /// A new day begins, one day after the moment from which the files' times are counted.
+        /// The clock advances by a day, to the moment from which the files' times are counted, and so a new day begins.
         case day
         case reboot
     }

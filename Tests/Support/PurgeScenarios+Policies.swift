@@ -1,5 +1,5 @@
 extension PurgeScenario {
-    /// Directory policies under pressure, in profile `documented`.
+    /// The effect of directory policies on purges by a command, in profile `documented`.
     public static let ofPolicies: [PurgeScenario] = [
         PurgeScenario(
             "files over age go after tmp and before the rest of Caches",

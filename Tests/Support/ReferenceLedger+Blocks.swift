@@ -10,7 +10,7 @@ extension ReferenceLedger {
 
     /// The bytes that a call has taken, and the purge for it.
     public struct Outcome: Equatable, Sendable {
-        /// The bytes written or allocated; 0 means ENOSPC.
+        /// The bytes written or allocated; 0 means ENOSPC unless none were asked for.
         public var bytes: Int64
         public var purge: Purge
 

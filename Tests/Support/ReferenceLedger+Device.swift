@@ -48,7 +48,7 @@ extension ReferenceLedger {
 
     public var lowThreshold: Int64 { levels[1] }
 
-    // Each change is accepted. It purges until used + others fits total or nothing is left, and then for pressure.
+    // Each accepted change purges until used + others fits total or nothing is left, and then for pressure.
 
     @discardableResult
     public mutating func setTotal(_ bytes: Int64) -> Purge {
@@ -85,8 +85,8 @@ extension ReferenceLedger {
         return result
     }
 
-    /// Models the complete background purge: while the level is low or very low, it purges until desired is reached or nothing is
-    /// left.
+    /// Models the complete background purge: while the level is low or very low, it purges until desired is reached or nothing
+    /// is left.
     @discardableResult
     public mutating func purgeUnderPressure() -> Purge {
         judgePressure()

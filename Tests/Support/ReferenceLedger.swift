@@ -1,10 +1,10 @@
-/// The numbers and victims that purgefs must report for a container, computed from docs/RULES.md in the simplest way: a file is a
-/// set of 4 KiB blocks, and a directory is a dictionary of names. It does not depend on the code under test.
+/// The numbers and victims that purgefs must report for a container, computed from docs/RULES.md in the simplest way: a file is
+/// a set of 4 KiB blocks, and a directory is a dictionary of names. It does not depend on the code under test.
 ///
 /// The ledger is told about calls that have succeeded. A call that cannot succeed, for example because a name is missing or a
-/// directory is not empty, is a mistake of the test and traps. The ledger computes only the effects of simulated space: how much
-/// `write` and `allocate` take, and the purges for them. Where the rules leave a choice (a hole made while another descriptor
-/// reads the file may be charged), it does not charge. Paths are relative to the container, and "" is its root.
+/// directory is not empty, is a mistake of the test and traps. The ledger computes only the effects of simulated space: how
+/// much `write` and `allocate` take, and the purges for them. Where the rules leave a choice (a hole made while another
+/// descriptor reads the file may be charged), it does not charge. Paths are relative to the container, and "" is its root.
 public struct ReferenceLedger: Sendable {
     public static let block: Int64 = 4096
 
@@ -52,7 +52,7 @@ public struct ReferenceLedger: Sendable {
         var size: Int64 = 0
         var opens = 0
         var ownMark: Mark?
-        /// A counter that rises with each use.
+        /// The value of `uses` at the last use.
         var lastUse = 0
         var names: [String] = []
         /// The tier, derived from the names; an unlinked file keeps its last one.

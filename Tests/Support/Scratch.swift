@@ -48,7 +48,7 @@ public final class ScratchRoot: Sendable {
         "\(path)/\(label)-\(counter.wrappingAdd(1, ordering: .relaxed).newValue)"
     }
 
-    /// The janitor reads a pipe to which nothing is written: end of file means that this process has ended.
+    /// Starts the janitor, which reads a pipe to which nothing is written: end of file means that this process has ended.
     private func startJanitor() {
         let script = """
             trap '' INT TERM HUP

@@ -25,7 +25,7 @@ public struct StoreEvent: Decodable, Equatable, Sendable {
         }
     }
 
-    /// Returns the events in the journal of an unmounted store, in order.
+    /// Returns the events in a store's journal, in order. During a mount, the newest may not be in it yet.
     public static func journal(of store: String) throws -> [StoreEvent] {
         // The query builds JSON itself, because the shell's -json writes control characters wrongly in SQLite 3.46 (Debian 13).
         let object = try columns(of: store).map { "'\($0)',\($0)" }.joined(separator: ",")

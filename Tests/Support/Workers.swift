@@ -7,7 +7,7 @@ public enum Workers {
         try start(count, body).join()
     }
 
-    /// Starts threads that run until `join`, while the caller continues.
+    /// Starts threads and returns at once; `join` waits for their end.
     public static func start(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) -> Group {
         let group = Group(count)
         for index in 0..<count {

@@ -4,7 +4,7 @@ import Testing
 @Suite struct ReferenceLedgerPurgeTests {
     private typealias Victim = ReferenceLedger.Victim
 
-    /// Creates one file of one block of each kind, in the order of last use.
+    /// Creates files of every kind in the order of last use; all but `tmp/empty` have one block.
     private func ledger() -> ReferenceLedger {
         var ledger = ReferenceLedger.container(blocks: 100)
         for path in ["Documents/kept", "Documents/high", "Documents/low", "Library/Caches/1", "Library/Caches/high"] {
