@@ -4,8 +4,8 @@ import Testing
 
 @testable import PurgeReport
 
-/// Reports on 100 random short runs: each figure must follow from the events of the run, and each event that changes a number
-/// must be a step of the curves.
+/// Reports on 100 random short runs: each figure must follow from the events of the run, and each change of the used space must
+/// be a step of its curve.
 struct ReportFiguresTests {
     /// Tuesday, 24 November 2026, 09:00 UTC.
     private static let begin: Int64 = 1_795_510_800_000_000_000
@@ -160,7 +160,7 @@ struct ReportFiguresTests {
         let x = run.moments.map { Int((Double($0.milliseconds) / Double(end) * 980).rounded()) }
         for (index, moment) in run.moments.enumerated() {
             let next = index + 1 < x.count ? x[index + 1] : 1000
-            // A state that lasts for less than this may be drawn early.
+            // A state narrower than 4 chart units may be drawn early.
             guard next - x[index] >= 4 else { continue }
             let drawn = try #require(edge.last { $0.x <= x[index] + 1 }).y
             let expected = 1000 - Int(Double(moment.used) / Double(most) * 1000)

@@ -7,7 +7,7 @@ import Testing
 @testable import PurgeReport
 
 struct ReportFileTests {
-    /// Whichever call fails, the name has the old file or the complete page, and nothing else is left behind.
+    /// Whichever call fails, the name has its old file, the complete page or nothing, and no other name is left behind.
     @Test(arguments: [false, true]) func neverHalfAPage(isThere: Bool) throws {
         try Scratch.with("report") { scratch in
             let path = scratch.path + "/report.html"
@@ -34,7 +34,7 @@ struct ReportFileTests {
         }
     }
 
-    /// A replaced file keeps its mode; a new file gets the usual mode.
+    /// A replaced file keeps its mode; a new file gets 0644, reduced by the umask.
     @Test(arguments: [mode_t(0o600), 0o640, 0o666, 0o444]) func modeIsKept(mode: mode_t) throws {
         try Scratch.with("report") { scratch in
             let path = scratch.path + "/report.html"
@@ -66,7 +66,7 @@ struct ReportFileTests {
         }
     }
 
-    /// A link that was there from the start is refused too, and nothing is written through it.
+    /// `check` and `write` refuse a link that was there from the start, and nothing is written through it.
     @Test(.enabled(if: geteuid() == 0, "only root writes where others can put a link"))
     func aLinkOfSomebodyElse() throws {
         try Scratch.with("report") { scratch in

@@ -6,8 +6,8 @@ import Testing
 
 @testable import PurgeReport
 
-/// Pages with fixed content. The complete page must equal Report/page.html. To accept a change: `PURGEFS_ACCEPT_MESSAGES=1 swift
-/// test --filter ReportPageTests`.
+/// Pages with fixed content. The complete page must equal Report/page.html. To accept a change: `PURGEFS_ACCEPT_MESSAGES=1
+/// swift test --filter ReportPageTests`.
 struct ReportPageTests {
     private static let folder = "\(#filePath)".split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/Report"
     private static let mib: Int64 = 1 << 20
@@ -120,7 +120,7 @@ struct ReportPageTests {
         return content
     }
 
-    /// The page shows the process only where it wrote: in a purge by a command, the event names the process that gave the command.
+    /// The page shows a process only for writes and pressure. A command's purge names the process that gave the command.
     @Test(arguments: [
         (PurgeTrigger.command, false), (.policy, false), (.importantWrite, true), (.pressure, true),
     ]) func theWriter(trigger: PurgeTrigger, isShown: Bool) throws {
@@ -196,7 +196,7 @@ struct ReportPageTests {
         #expect(try chart().hasPrefix("<p class=\"remark empty\">\(words)</p>\n"))
     }
 
-    /// Each colour has a single meaning on the page.
+    /// Apart from the groups listed here, no two classes share a colour.
     @Test func colours() throws {
         let rules = "\(ReportStyle.rules)"
         var classes: [String: Set<String>] = [:]

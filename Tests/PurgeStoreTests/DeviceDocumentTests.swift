@@ -9,7 +9,7 @@ import Testing
 @Suite struct DeviceDocumentTests {
     private static let id = "3F2504E0-4F89-41D3-9A0C-0305E82C3301"
 
-    /// The file of a new device has exactly these bytes.
+    /// The file of a new device has exactly this text and a final newline.
     @Test func contentOfANewDevice() {
         #expect(
             JSONText.encode(Device(containerID: Self.id), pretty: true) == """

@@ -63,7 +63,7 @@ struct ExchangedStoreTests {
         try exchange(name, hasFile: false, isThere: true)
     }
 
-    /// Entries that root makes belong to the store's owner from the start.
+    /// Everything that root makes in a user's store belongs to the user.
     @Test func owners() throws {
         try Scratch.with("exchanged") { scratch in
             let store = "\(scratch.path)/store"

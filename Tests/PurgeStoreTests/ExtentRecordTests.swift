@@ -44,7 +44,7 @@ struct ExtentRecordTests {
         #expect(ExtentRecord.decode(bytes) == nil)
     }
 
-    /// Random bytes are refused or give valid runs: no damage may end the daemon.
+    /// Random bytes are refused or give valid runs: no damage may crash the daemon.
     @Test func randomBytesAreDecodedOrRefused() {
         var random = SeededGenerator(seed: 4)
         for _ in 0..<5000 {
@@ -174,7 +174,7 @@ struct ExtentRecordStoreTests {
         #expect(kind == "bytes" || kind == "2 GiB" || directory.exists("outside"))
     }
 
-    /// A sidecar that belongs to no file is reported.
+    /// A sidecar that belongs to no file is reported, and removed on request.
     @Test func straySidecars() throws {
         var record = ExtentRecord(runs: ExtentSet(runs: Self.runs(500)))
         try store.setExtentRecord(&record, of: file.raw, nil)

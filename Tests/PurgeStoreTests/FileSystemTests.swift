@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurgeStore
 
-/// File systems that cannot hold a store.
+/// File systems that cannot hold a store, or that are full.
 @Suite(.enabled(if: PrivateMount.isPossible, "needs root or user namespaces to mount"))
 struct FileSystemTests {
     let directory: TemporaryDirectory
@@ -34,8 +34,8 @@ struct FileSystemTests {
         #expect(error.advice.hasPrefix("A store must be writable"))
     }
 
-    /// The journal has reserved room for events, as it does on any disk with more than 5 MiB, and a second opening finds them.
-    /// This test needs a real mount: only a link leads to a private one, and SQLite resolves all links in the path of a database.
+    /// The journal reserves room for events while the disk has 5 MiB free, so events can be written to a full disk and read
+    /// again.
     @Test(.enabled(if: geteuid() == 0, "needs root to mount"))
     func theJournalTakesEventsWhenTheDiskIsFull() throws {
         let mount = try BackingDirectory(.tmpfs, in: directory.path, tmpfsSize: "8M")

@@ -65,8 +65,8 @@ struct HostileJournalTests {
     static let odd: [Odd] = ["-journal", "-wal", "-shm"].flatMap { part in
         ["journal.sqlite\(part)", "nowhere", "/etc/hostname", "FIFO", "directory"].map { Odd(part: part, thing: $0) }
     }
-    /// A link, FIFO or directory with the name of a file that SQLite keeps beside the journal is damage. SQLite itself opens
-    /// these files only when it writes.
+    /// A link, FIFO or directory with the name of a file that SQLite keeps beside the journal is damage. SQLite itself may
+    /// notice such an entry only when it writes.
     @Test(arguments: odd) func somethingElseBesideIt(odd: Odd) throws {
         let made =
             switch odd.thing {
@@ -153,7 +153,7 @@ struct HostileJournalTests {
 
     @Test func aTextThatIsTooLong() throws {
         try change("UPDATE events SET path = NULL WHERE seq = 20")
-        // The limit applies to this connection too.
+        // `Database` limits the length of values, so even this connection cannot write one that is too long.
         #expect(throws: DatabaseError.self) { try change("UPDATE events SET path = zeroblob(2000000) WHERE seq = 20") }
     }
 

@@ -23,7 +23,7 @@ struct JSONTextTests {
         #expect(try JSONText.decode(Event.self, from: text) == event)
     }
 
-    /// Control characters matter for terminals, and for programs that accept other line ends than a newline.
+    /// Control characters can drive a terminal, and some programs take U+2028 and U+2029 for line ends.
     @Test func escapesOtherControls() throws {
         let event = Event(
             seq: 1, time: "t", type: .mark, path: "~\u{7F}\u{80}\u{9B}\u{9F}\u{A0}\u{2027}\u{2028}\u{2029}")

@@ -90,7 +90,7 @@ struct JournalBoundsTests {
         #expect(try size <= 1 << 20)
     }
 
-    /// Turning recording off drops nothing, not even waiting events.
+    /// Turning recording off drops nothing, not even events appended afterwards.
     @Test func recordingEnds() throws {
         let journal = try opened()
         try journal.append(events(1...3000))
@@ -158,7 +158,7 @@ struct JournalBoundsTests {
         #expect(try reader.events().map(\.seq) == [8, 9, 10, 11])
     }
 
-    /// With a million events the file stays within its bound, and an index finds the events of a path.
+    /// A file with a million events is cut down to its bound, and an index finds the events of a path.
     @Test func aMillionEvents() throws {
         let journal = try opened()
         let bounds = JournalBounds(size: ByteCount(64 << 20))

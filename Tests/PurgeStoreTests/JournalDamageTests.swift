@@ -110,7 +110,7 @@ struct JournalDamageTests {
     }
 
     enum Loss: CaseIterable, Sendable { case removed, replaced, emptied }
-    /// Another program removes the file while it is in use: later events are still written.
+    /// Another program removes, replaces or empties the file while it is in use: later events are still written.
     @Test(arguments: Loss.allCases) func isLostWhileItIsUsed(loss: Loss) throws {
         do {
             let other = try Journal.open(in: try Store.open(directory["other"], creating: true))
@@ -180,7 +180,7 @@ struct JournalDamageTests {
         journal.close()
     }
 
-    /// A full disk has no room for another name either.
+    /// On a full disk even the rename can fail. The damaged journal then stays in place, and each use tries again.
     @Test(arguments: [ENOSPC, EDQUOT]) func aNameForWhichThereIsNoRoom(code: Int32) throws {
         try damage(.head)
         let before = try content()
@@ -221,8 +221,8 @@ struct JournalDamageTests {
         #expect(try StoreInspection.run(directory["s"], repairing: false).problems == [])
     }
 
-    /// A disk that damages the journal again and again is not filled with copies, and the copy with the longest history is
-    /// kept.
+    /// A disk that damages the journal again and again is not filled with copies. The oldest copy stays, because it usually has
+    /// the longest history.
     @Test func theOldestAndTheNewestTwoAreKept() throws {
         for number in 1...5 {
             try damage(.head)
@@ -322,7 +322,7 @@ struct JournalDamageTests {
         journal.close()
     }
 
-    /// The event of the mount may be gone: a journal that was not closed shows that the mount has not ended.
+    /// Even without the mount's event, a journal that has events and was not closed shows that the mount has not ended.
     @Test func theLastMountWhoseBeginningIsGone() throws {
         for isEmpty in [false, true] {
             let name = isEmpty ? "empty" : "killed"
@@ -340,7 +340,7 @@ struct JournalDamageTests {
                 }
                 withExtendedLifetime(journal) {}
             }
-            // Closing a journal clears its state: only the first opening reports the unfinished mount.
+            // Closing a journal removes its rollback journal, so only the first opening reports the unfinished mount.
             for isFirst in [true, false] {
                 let journal = try Journal.open(
                     in: try Store.open(directory[name], creating: false), replacingDamaged: true)

@@ -123,8 +123,8 @@ struct JournalReaderTests {
         #expect(error.path == directory["s/journal.sqlite"])
     }
 
-    /// Copies the files as the page cache has them when a writer is killed. Here the writer is within a transaction that exceeds
-    /// SQLite's memory.
+    /// Copies the files as the page cache has them when a writer is killed. Here the writer is within a transaction that has
+    /// outgrown SQLite's own cache.
     @Test func takesBackWhatAKilledWriterLeft() throws {
         let journal = try Journal.open(in: store)
         try journal.append(Self.events)
@@ -149,7 +149,7 @@ struct JournalReaderTests {
         #expect(try JournalReader(storePath: directory["killed"]).events(.init(after: 4)).map(\.seq) == [5, 6])
     }
 
-    /// A reader that pauses during a visit has released its lock and does not block the writer.
+    /// A reader that ends a visit early has released its lock and does not block the writer.
     @Test func aReaderIsNotInTheWayForLong() throws {
         let journal = try Journal.open(in: store)
         try journal.append(Self.events)

@@ -6,7 +6,7 @@ import Testing
 
 /// A process killed by a signal while it writes leaves an undamaged store, and no batch of events in part.
 struct KilledProcessTests {
-    /// The arguments are the microseconds until the signal, counted from the opening of the store.
+    /// The arguments are the microseconds until the signal, counted from just before the first batch.
     @Test(arguments: [500, 3000, 10_000, 40_000, 90_000]) func leavesAWholeStore(life: UInt32) async throws {
         let directory = try TemporaryDirectory()
         let path = directory["s"]
@@ -19,7 +19,7 @@ struct KilledProcessTests {
             while true {
                 settings.boots += 1
                 let first = journal.lastSequence + 1
-                // Each batch carries its size, which would reveal a partial one.
+                // Each batch has seven events, so their total number would reveal a partial batch.
                 try journal.append((first..<(first + 7)).map { Event(seq: $0, type: .mark, reason: "\(first)") })
                 try journal.saveLastUses([
                     .init(inode: 1, birth: settings.boots, lastUse: Instant(nanoseconds: settings.boots))

@@ -37,7 +37,7 @@ struct NewDirectoryTests {
         }
     }
 
-    /// A directory that does not keep its mode, as where the file system gives every directory the same one, is refused and
+    /// A directory that does not keep its mode, for example on a file system with one mode for all directories, is refused and
     /// removed. Where only root can exchange names, the mode does not matter.
     @Test(.enabled(if: geteuid() == 0, "only root asks for a proof"), arguments: [true, false])
     func aModeThatIsNotKept(isOthers: Bool) throws {
@@ -58,7 +58,7 @@ struct NewDirectoryTests {
         }
     }
 
-    /// The permissions of the directories above count too. A sticky bit protects only entries that belong to root.
+    /// The permissions of a folder and of all directories above it count. A sticky bit protects only entries that root owns.
     @Test(.enabled(if: geteuid() == 0, "only root's directories are trusted"))
     func directoriesThatKeepNames() throws {
         try Scratch.with("names") { scratch in
@@ -78,7 +78,7 @@ struct NewDirectoryTests {
         }
     }
 
-    /// A directory for another user is created even if root lacks one of the rights that this requires.
+    /// If root cannot create a directory as another user, it creates one that root owns.
     @Test(.enabled(if: geteuid() == 0, "only root makes things for others"), arguments: [EACCES, EPERM])
     func forAnotherUser(code: Int32) throws {
         try Scratch.with("new") { scratch in
@@ -111,8 +111,7 @@ struct NewDirectoryTests {
         }
     }
 
-    /// Root also follows a link to a directory above the file only where nobody else can have put it. Root's own link is
-    /// followed.
+    /// Root follows a link among the directories of a path only where nobody else can have put it. Root's own link is followed.
     @Test(.enabled(if: geteuid() == 0, "only root is asked to write for others"), arguments: ["outside", "../outside"])
     func outputBelowALink(target: String) throws {
         try Scratch.with("output") { scratch in

@@ -64,7 +64,7 @@ struct SampleTests {
         #expect(!thinned.contains(samples[7]))
     }
 
-    /// Held samples are written with the next events, or by `writeHeld` without events.
+    /// Held samples are written with the next events, or by `writeHeld` without events. Only the newest 1,000 are held.
     @Test func waitForEvents() throws {
         let journal = try opened()
         for sample in samples(1...2) { journal.hold([sample]) }

@@ -132,7 +132,7 @@ struct StoreBeforeTests {
             let daemon = try open(start: "first")
             try daemon.saveSettings(try daemon.loadSettings())
         }
-        // Reading changes nothing.
+        // Opening the store for reading does not count as a use by another process.
         _ = try Store.openForReading(directory["store"])
         before.restore(after: "first")
         #expect(directory.names(in: "store") == [])

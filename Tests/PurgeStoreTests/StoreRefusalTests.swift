@@ -25,8 +25,8 @@ struct StoreRefusalTests {
         #expect(try directory.read("file") == "precious")
     }
 
-    /// A directory that was checked or made is not accepted after it was exchanged for another one or is gone, and is not made
-    /// again.
+    /// If the directory that was checked or made has been exchanged or removed since, opening the store fails and creates
+    /// nothing.
     @Test(arguments: ["empty", "gone", "file"]) func refusesAnotherThanTheKnown(there: String) throws {
         let known = try KnownDirectory(path: directory.path)
         if there == "empty" { try directory.makeDirectory("store") }
@@ -59,7 +59,7 @@ struct StoreRefusalTests {
         #expect(directory.names(in: "next") == [] && ExpectedStore("new") == .new)
     }
 
-    /// Only a path that leads nowhere lets the store be created; any other failure to look is reported.
+    /// Only a missing path means that the store may be created; every other failure is reported.
     @Test func findsTheKnown() throws {
         #expect(try KnownDirectory.ofStore(directory.path)?.identity == KnownDirectory(path: directory.path).identity)
         #expect(try KnownDirectory.ofStore(directory["missing"])?.identity == nil)

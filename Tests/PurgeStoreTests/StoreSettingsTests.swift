@@ -50,7 +50,7 @@ struct StoreSettingsTests {
         get throws { UInt64(try System.status(at: AT_FDCWD, directory["s/device.json"]).st_ino) }
     }
 
-    /// The file is written again only if someone else has changed it.
+    /// The same settings are written again only if someone else has changed or removed the file.
     @Test func theSameSettingsAreNotWrittenAgain() throws {
         var settings = try store.loadSettings()
         try store.saveSettings(settings)
@@ -65,7 +65,7 @@ struct StoreSettingsTests {
         unlink(directory["s/device.json"])
         try store.saveSettings(settings)
         #expect(try directory.read("s/device.json") == text)
-        // Settings that were saved without a sync are synced once a durable save asks for it.
+        // A save that is not durable syncs only the new file. A later durable save also syncs the directory.
         settings.boots = 3
         let syncs = try [false, false, true, true].map { durably in
             let outcome = SystemCallFaults.none.during { try store.saveSettings(settings, durably: durably) }
@@ -101,7 +101,7 @@ struct StoreSettingsTests {
         return try directory.read("s/device.json")
     }
 
-    /// A missing or unknown member, as after a flipped bit in its name, is damage, and does not get its default.
+    /// A missing required member or an unknown one, for example after a bit flip, is damage: no default replaces it.
     @Test(arguments: [
         ("\"total\"", "\"uotal\"", "uotal", "there is no such setting"),
         ("\"boots\"", "\"foots\"", "foots", "there is no such setting"),
@@ -119,7 +119,8 @@ struct StoreSettingsTests {
         #expect(try directory.read("s/device.json") == damaged)
     }
 
-    /// With single bits flipped throughout the file, loading finds the saved settings with at most one changed value, or damage.
+    /// With single bits flipped throughout the file, loading finds the saved settings with at most one changed value, or
+    /// damage.
     @Test func aFlippedBitChangesOneValueAtMost() throws {
         let text = Array(try saved { ($0.total, $0.boots) = (ByteCount(67_108_864), 3) }.utf8)
         let good = try store.loadSettings()
@@ -155,7 +156,7 @@ struct StoreSettingsTests {
         #expect(try store.loadSettings().othersPurgeable == ByteCount(8192))
     }
 
-    /// An incomplete device.json.new, which a killed save leaves, is passed over, and the next save replaces it.
+    /// An incomplete device.json.new, which a killed save leaves, is ignored, and the next save replaces it.
     @Test func passesOverWhatAKilledSaveLeft() throws {
         let settings = Device(containerID: DeviceSettingsTests.id)
         try store.saveSettings(settings)

@@ -36,7 +36,7 @@ struct StoreTests {
         #expect(directory.exists("store/container/Library/Caches"))
     }
 
-    /// The note of a removal ends even where its file cannot be removed, as in an immutable store directory.
+    /// The note of a removal is voided if its file cannot be unlinked, for example in an immutable store directory.
     @Test func aNoteOfARemovalEndsWhereItCannotBeRemoved() throws {
         let note = try Store.open(directory["store"], creating: true).removalNote
         try note.make()
