@@ -4,9 +4,10 @@ struct PolicyTable {
     var after: Int64?
     /// The limit in blocks.
     var limit: Int64?
-    /// Whether the limit was reached, and use has not gone back to half of it since.
+    /// Whether use has reached the limit. Ends when use is down to half of the limit, or below the limit with no file left to
+    /// take.
     var isOver = false
-    /// Whether a write or a check has found the limit reached.
+    /// Whether a write, a check or the release of a skipped file has found the limit reached.
     var isTriggered = false
     /// Whether the policy was triggered but could take nothing, because a file in use keeps use at the limit.
     var isExhausted = false

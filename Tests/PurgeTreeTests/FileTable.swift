@@ -49,7 +49,7 @@ struct FileTable {
 
     /// The time in seconds.
     var time: Int64 = 0
-    /// Files by a number of the test's own; no file stays here after it is gone.
+    /// Files by a number that the test assigns. A file is removed once it has neither names nor users.
     var files: [Int: File] = [:]
     var folders = [
         "": Folder(), "tmp": Folder(), "Documents": Folder(), "Library": Folder(), "Library/Caches": Folder(),

@@ -149,7 +149,7 @@ struct PolicyTests {
         }
         for node in [file, other] { _ = fixture.tree.unhold(node) }
         expect(takeAll(&fixture), are: [])
-        // The limit is still reached when a file that was skipped is closed.
+        // Closing the skipped file triggers the policy again, because use is still at the limit.
         _ = fixture.tree.close(open)
         expect(takeAll(&fixture), are: [file.path().text, "Documents/d/open"])
     }
@@ -167,7 +167,7 @@ struct PolicyTests {
         expect(takeAll(&fixture), are: ["Documents/g"])
     }
 
-    /// A directory's members do not depend on its age and limit. Which files exceed them is judged again.
+    /// A new age or limit leaves the members of a policy as they are; only the files that are over it are determined anew.
     @Test func anotherPolicyOfTheSameDirectory() {
         var fixture = TreeFixture()
         let files = (1...4).map { fixture.make("Library/Caches/\($0)", creation: Int64($0)) }

@@ -36,7 +36,7 @@ struct TreeAgeingTests {
         expect(fixture.tree.isSettled(at: Self.moment(4 * 86400)), is: false)
         expect(fixture.tree.advance(to: Self.moment(4 * 86400)), is: false)
         check(fixture, [3, 5, 7])
-        // A use makes the file young again, and so does a move to another place.
+        // A use makes the file young again. While open or in another place, a file does not count as aged.
         fixture.tree.noteUse(fixture.node("tmp/old"), at: Self.moment(4 * 86400))
         check(fixture, [0, 8, 7])
         expect(fixture.tree.advance(to: Self.moment(7 * 86400)), is: false)
@@ -91,7 +91,7 @@ struct TreeAgeingTests {
         check(fixture, [0, 1, 0])
         expect(fixture.tree.advance(to: Self.moment(9 * 86400), ages: true), is: false)
         check(fixture, [1, 0, 0])
-        // Ages do not affect the order in this profile.
+        // In profile `documented`, ages do not affect the order.
         fixture.make("tmp/a", lastUse: Self.use(8))
         fixture.make("tmp/c", lastUse: Self.use(0))
         expect(fixture.popAll(), are: ["tmp/c", "tmp/b", "tmp/a"])

@@ -17,7 +17,7 @@ struct TreeProtectionTests {
         #expect(file.protection == nil)
     }
 
-    /// A change to the flags leaves the class alone, and the reverse, although they share an integer.
+    /// A change to the flags leaves the class alone, and vice versa, although they share an integer.
     @Test func flagsAndClassLeaveEachOtherAlone() {
         var flags: NodeFlags = [.counted, .ownExclusion, .linkedOutside]
         flags.protection = .completeWhenUserInactive

@@ -15,7 +15,7 @@ struct TreeRun: ~Copyable {
     var done: Set<String> = []
     private let hasGroups: Bool
     /// Whether changes to directories proceed between other operations. Size policies and groups remember the order in which
-    /// files come and go, so such a run sets no sizes and does not compare the order of groups.
+    /// files come and go, so such a run sets no size limits and does not compare the order of groups.
     let isInSteps: Bool
     private var steps = TreeSteps()
 
@@ -37,7 +37,7 @@ struct TreeRun: ~Copyable {
     }
     mutating func anyFolder() -> String { pick(table.folders.keys.sorted()) ?? "" }
     private mutating func anyPath() -> String? { pick(table.everyPath.sorted()) }
-    /// Returns a file that has a name, and its number.
+    /// Returns the number and a path of a file that has a name and is not being purged.
     private mutating func anyFile() -> (key: Int, path: String)? {
         guard let key = pick(table.files.filter { !$0.value.paths.isEmpty && !$0.value.isGoing }.keys.sorted()),
             let path = table.files[key]?.paths.first
@@ -228,7 +228,7 @@ struct TreeRun: ~Copyable {
     }
 
     private mutating func useFile() {
-        // A closed file can be used too: a write through a mapping shows only later.
+        // Even a closed file can be used: a write through a mapping shows only later.
         if random.chance(25), let (key, _) = anyFile(), let node = nodes[key] {
             fixture.tree.noteUse(node, at: Instant(nanoseconds: time))
             table.noteUse(key, at: time)
@@ -309,7 +309,7 @@ struct TreeRun: ~Copyable {
         done.insert("choose")
     }
 
-    /// Lets a chosen file go, or reinstates it.
+    /// Detaches a chosen file, or reinstates it, with or without its data.
     private mutating func endPurge() {
         guard let key = pick(table.files.filter { $0.value.isGoing }.keys.sorted()), let node = nodes[key],
             let path = table.files[key]?.paths.first
@@ -344,7 +344,7 @@ struct TreeRun: ~Copyable {
         if let file = table.files[key], file.opens > 0 || file.holds > 0 { place() }
     }
 
-    /// Compares the ledger with a recount.
+    /// Compares ledger, policies and groups with a recount; while placement is incomplete, checks only invariants.
     mutating func check() -> Bool {
         if !fixture.tree.isPlaced {
             done.insert("unplaced")

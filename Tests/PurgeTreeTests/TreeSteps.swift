@@ -14,8 +14,8 @@ struct TreeSteps {
         allowed.formUnion(table.files.filter { table.mayGo($0.value) }.keys)
     }
 
-    /// Checks that nothing is lost or counted twice, that all reclaimable bytes can be purged, and that a file is chosen only if
-    /// it was purgeable before the change or is afterwards.
+    /// Checks that nothing is lost or counted twice, that all reclaimable bytes can be purged, and that a file is chosen only
+    /// if it was purgeable before the change or is afterwards.
     func check(_ fixture: borrowing TreeFixture, _ table: FileTable, _ nodes: [Int: Node]) -> Bool {
         let (found, expected) = (fixture.numbers, table.numbers)
         let (files, blocks) = (found.files.values.reduce(0, +), found.blocks.values.reduce(0, +))
@@ -30,7 +30,7 @@ struct TreeSteps {
 }
 
 extension FileTable {
-    /// Compares, for each victim that is purged as part of a unit, the directory of that unit.
+    /// Compares the group's directory of each victim in a unit with the table.
     func checkGroups(_ groups: [VictimList]) -> Bool {
         var found: [String: String] = [:]
         for group in groups {
@@ -43,7 +43,7 @@ extension FileTable {
         return found == expected
     }
 
-    /// Folders without entries.
+    /// All folders without entries, except the root.
     var emptyFolders: [String] {
         folders.keys.filter { folder in folder != "" && everyPath.allSatisfy { parent(of: $0) != folder } }.sorted()
     }

@@ -8,7 +8,7 @@ import Testing
 struct VictimQueueTests {
     private struct Listed {
         let node: Node
-        /// Indices in `places` and in all urgencies.
+        /// Indices in `places` and in `Urgency.allCases`.
         let step, urgency: Int
         let breach: PolicyBreach?
         /// The current path: folders are renamed.
