@@ -26,7 +26,7 @@ public func withContainer<R>(
     return try await withContainer(settings, body)
 }
 
-/// Performs `body` with a fresh container that has prepared settings.
+/// Performs `body` with a fresh container that has these settings.
 @discardableResult
 public func withContainer<R>(
     _ settings: Container.Settings, isolation: isolated (any Actor)? = #isolation,
@@ -54,7 +54,7 @@ private func perform<R>(
     return value
 }
 
-/// Performs `body` with a fresh container in a synchronous function. The calling thread is blocked while the container is being
+/// The synchronous form: performs `body` with a fresh container. The calling thread is blocked while the container is being
 /// mounted and unmounted. The number of such calls at once is not limited.
 ///
 /// Evidence is kept only if `body` throws. A failing `#require` throws; a failing `#expect` does not. In an `async` context the
@@ -72,7 +72,7 @@ public func withContainer<R>(
     return try withContainer(settings, body)
 }
 
-/// Performs `body` with a fresh container that has prepared settings, in a synchronous function.
+/// The synchronous form: performs `body` with a fresh container that has these settings.
 @_disfavoredOverload @discardableResult
 public func withContainer<R>(_ settings: Container.Settings, _ body: (Container) throws -> R) throws -> R {
     let container = try Container(settings)

@@ -1,7 +1,7 @@
 import PurgeStore
 import PurgeSystem
 
-/// The progress of a backup, restoration or copy. After a signal that ends this process, the calls for each step throw
+/// The progress of a backup, restoration or copy. Once a termination signal is pending, `note`, `noteEntry` and `step` throw
 /// `interrupted`.
 package final class BackupProgress {
     private(set) var entries: Int64 = 0
@@ -14,7 +14,7 @@ package final class BackupProgress {
     /// Creates the progress at zero. `show` is called on every 16th step, and must itself limit how often it displays anything.
     init(path: String, show: @escaping (BackupProgress) -> Void) { (self.path, self.show) = (path, show) }
 
-    /// Notes how many bytes of the current entry are done in total. Throws `interrupted` after a signal.
+    /// Notes how many bytes of the current entry are done in total.
     func note(bytes now: Int64) throws(StoreError) {
         bytes += now - inEntry
         inEntry = now

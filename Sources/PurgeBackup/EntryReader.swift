@@ -130,8 +130,8 @@ extension EntryReader {
         return OpenFile(descriptor: descriptor, status: status, record: record)
     }
 
-    /// Sets the times of an entry in a store as a mount would show them. Does nothing for a mount, which has already translated
-    /// them.
+    /// For an entry in a store, sets the times of `record` to those that a mount would show. Does nothing for a mount, which
+    /// has already translated its times.
     private func takeTimes(
         _ record: inout EntryRecord, _ status: FileStatus, _ folder: Int32, _ name: RawText?
     ) throws(Errno) {

@@ -249,7 +249,7 @@ extension EntryRestorer {
         return parts.filter { !$0.isEmpty }
     }
 
-    /// Returns the runs as ranges, which must be in order and within the file.
+    /// Returns the runs as ranges. Throws if they are out of order or not within the file.
     private func ranges(_ runs: [[Int64]], _ record: EntryRecord) throws(StoreError) -> [Range<Int64>] {
         var ranges: [Range<Int64>] = []
         for run in runs {

@@ -24,7 +24,7 @@ struct RestoreComparison {
     /// Paths that are excluded from backups now, but were restored. A folder stands for everything in it.
     private(set) var unexpected: [String] = []
 
-    /// The last item of each kind. The entries that it stands for are visited right after it.
+    /// The latest excluded, newer and unexpected entry. Each stands for everything inside it, which the walk visits next.
     private var excluded: (item: Missing, index: Int?)?
     private var newer: (path: [UInt8], index: Int)?
     private var lastUnexpected: [UInt8]?

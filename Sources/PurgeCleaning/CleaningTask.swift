@@ -19,7 +19,7 @@ enum CleaningRefusal: Error, Hashable, Sendable {
     case hasZero
     /// The path leads to files that do not belong to the app.
     case reserved
-    /// A path without entries names the whole container.
+    /// The path names the container itself, and the task has no `entries`, so it would remove everything.
     case everything
 }
 

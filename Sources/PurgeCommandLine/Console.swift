@@ -36,7 +36,7 @@ package final class Console {
         if buffer.utf8.count > 1 << 16 { try flush() }
     }
 
-    /// Writes the buffered output.
+    /// Writes the buffered output, or discards it if that fails.
     package func flush() throws(CommandFailure) {
         guard !buffer.isEmpty else { return }
         defer { buffer = "" }

@@ -25,7 +25,7 @@ package struct Verb: Sendable {
     /// Further sections of the help. Each has a title, and lines that pair a name with its meaning.
     package var sections: [HelpSection] = []
     package let exitStatus: [HelpSection.Line]
-    /// Examples of use. A test runs them with the store ./app.store mounted at ./app.
+    /// Examples of use. A test runs them with the store ./app.store, mounted at ./app except for `run`, `mount` and `check`.
     package var examples: [String] = []
     package let perform: @Sendable (Invocation) throws(CommandFailure) -> Int32
 

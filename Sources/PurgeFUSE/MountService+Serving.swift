@@ -32,8 +32,8 @@ extension MountService {
         if failure != nil { EndSignals.detach(mountpoint, device: device) }
         // Shows other processes that the mount is over, although this one still holds the store.
         server.endingMark.set()
-        // The notifier may be in a call through the mount that is no longer served. The end of the volume and unmounting both
-        // wait for the notifier.
+        // The notifier may be blocked in a call through the mount, which nobody serves any more. `cutOff` fails that call,
+        // because the end of the volume and the unmounting both wait for the notifier.
         channel.cutOff()
         let loss = end(server, request)
         fuse_session_unmount(channel.session)

@@ -29,7 +29,7 @@ struct HTML: Sendable {
         "<!DOCTYPE html>\n" + HTML("html", ["lang": "en"], content).markup
     }
 
-    /// Returns a style element. The rules are literals in this program.
+    /// Returns a style element. The rules are not escaped, so they must be literals in this program.
     static func style(_ rules: StaticString) -> HTML {
         var html = HTML([])
         html.markup = "<style>\n\(rules)\n</style>\n"

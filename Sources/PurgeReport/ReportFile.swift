@@ -109,7 +109,8 @@ package struct ReportFile {
         return try FileDescriptor.openWithoutLinks(folder.get().utf8).open(".", O_RDONLY | O_DIRECTORY)
     }
 
-    /// Returns the mode of the replaced file, which may hide it from other users; nil if there is no plain file of this name.
+    /// Returns the mode of the file that will be replaced; nil if there is no regular file of this name. The report gets the
+    /// same mode, so that a private one stays private.
     private static func mode(of name: String, in folder: FileDescriptor) throws(Errno) -> mode_t? {
         do throws(Errno) {
             let status = try System.status(at: folder.raw, name)

@@ -25,7 +25,7 @@ public final class Store: Sendable {
     /// The store's directory. Its descriptor holds the lock until this object is destroyed.
     public var directory: FileDescriptor { place.descriptor }
 
-    /// The note that says whether a reboot, an update or a deletion is removing files, or was interrupted meanwhile.
+    /// The note that exists while a reboot, an update or a deletion removes files, and stays if the removal is interrupted.
     public var removalNote: RemovalNote { RemovalNote(place: place) }
 
     /// Folders of a new container, parents first.

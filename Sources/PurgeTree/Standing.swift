@@ -26,7 +26,7 @@ public struct Standing: Hashable, Sendable {
 }
 
 extension Place {
-    /// Creates the place of a tier in which no name is special.
+    /// Creates the tier's place in which no name is special; never `root` or `library`.
     init(_ tier: Tier) {
         self =
             switch tier {

@@ -174,7 +174,8 @@ private struct RankedUnit: HeapMember, Sendable {
 }
 
 extension Node {
-    /// The group of the files in this directory: the directory with which they are purged together.
+    /// The group of the files in this directory: the directory with `purgeGroup`, this one or one above it, whose files are
+    /// purged together. nil for no group.
     var nearestGroup: Node? {
         get { isDirectory && flags.contains(.grouped) ? part?.nearestGroup : nil }
         set {

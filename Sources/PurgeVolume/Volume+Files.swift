@@ -51,7 +51,8 @@ extension Volume {
         return try fileData.copy(from: source, offset: offset, to: target, request, debt: &debt)
     }
 
-    /// Writes as many of the bytes as fit, but the pages of a mapping only as a whole.
+    /// Writes as many of the bytes as fit. A write-back from a mapping, and a write that has to fill a hole in a file that the
+    /// kernel reads itself, succeed as a whole or fail. A write-back that fails may still have written some of its pages.
     public func write(
         _ handle: Handle, _ request: WriteRequest, _ bytes: UnsafeRawBufferPointer, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {

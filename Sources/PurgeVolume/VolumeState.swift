@@ -13,7 +13,7 @@ struct VolumeState: ~Copyable, Sendable {
     /// The entries of the store, and the device whose numbers they make up.
     var tree: Tree
     private(set) var untoldPurges = UntoldPurges()
-    /// Things that have ended in this change; the tree notes its own.
+    /// The purges and turns that this change has ended, to wake their waiters. `Tree.takeEndings` has the endings in the tree.
     private var ends: ChangeEffects.Ends = []
     /// The author of the current change; removed when the change is done.
     var actor: Actor?

@@ -2,10 +2,10 @@ import Glibc
 import PurgeStore
 import PurgeSystem
 
-/// Lets several processes copy one store at the same time. An ordinary user must make entries readable that their owner cannot
-/// read, and the modes of these entries differ while they are copied. No other process may take such a mode for the original
-/// one. So there is a second lock, on the container's directory. Copying processes share this lock, but a process that changes
-/// modes holds it exclusively. Throughout, the lock of the store keeps mounts away.
+/// Lets several processes copy one store at the same time. When an ordinary user copies a store, each entry that denies its
+/// owner access gets another mode while it is copied. No other process may take that mode for the original one. So there is a
+/// second lock, on the container's directory. Copying processes share this lock, but a process that changes modes holds it
+/// exclusively. Throughout, the lock of the store keeps mounts away.
 struct CopyLock {
     private static let pause: UInt32 = 5000
 

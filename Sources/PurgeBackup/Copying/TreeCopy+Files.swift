@@ -82,7 +82,7 @@ extension TreeCopy {
 
     private static func runs(of file: Int32, _ size: Int64) throws(Errno) -> [Range<Int64>] {
         do throws(Errno) {
-            // XFS shows unwritten data as a hole, and a hole that is in the page cache as data.
+            // XFS shows data that is not yet on disk as a hole, and a hole whose pages are cached as data.
             try System.syncData(file)
             try System.dropCache(file, offset: 0, length: 0)
         } catch .invalid {

@@ -18,7 +18,8 @@ public struct Reclaiming: Hashable, Sendable {
         return now.map { max($0, urgency ?? .low) }
     }
 
-    /// Returns the goal, or nil if no purge is requested or there is no shortfall.
+    /// Returns the goal: the rest of `Library/Caches` while all of it is being purged, otherwise the shortfall, if any. Returns
+    /// nil if there is no goal or no purge is requested.
     func goal(on device: Device) -> PurgeGoal? {
         guard urgency(on: device) != nil else { return nil }
         if clears(on: device) { return .step(.caches) }

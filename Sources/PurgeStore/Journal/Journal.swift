@@ -47,7 +47,7 @@ public final class Journal: Sendable {
     private let replacesDamaged: Bool
     /// Whether the journal was opened for reading. Callers then write nothing to it.
     public let isForReading: Bool
-    /// Whether the journal had the rollback journal that closing removes, which means that its last writer was killed.
+    /// Whether the journal still had its rollback journal. Closing removes that file, so the last writer was killed.
     let wasLeftOpen: Bool
 
     private init(
@@ -282,7 +282,8 @@ public final class Journal: Sendable {
         }
     }
 
-    /// Recovers if another program has removed or replaced the file: the next use opens the new file, or creates one.
+    /// Closes the database if another program has removed or replaced its file, so that the next use opens the new file or
+    /// creates one. Returns whether it did.
     private func isReplacedAfterLoss() -> Bool {
         state.withLock { state in
             guard !state.isClosed, state.database != nil, state.damages < Self.mostDamages,

@@ -6,9 +6,9 @@ struct JournalRoom {
     private static let batch: Int64 = 64 << 10
     /// How many events one step drops, each of which may change three pages.
     private static let step: Int64 = 500
-    /// How many steps a call takes at most. The next call continues.
+    /// The most steps that one call of `shrink` or `dropEvents` takes. The next call continues.
     private static let steps = 200
-    /// How many steps of 1000 pages return unused pages to the disk in one call.
+    /// The most steps, of 1000 pages each, in which one call of `shrink` returns unused pages to the disk.
     private static let returns = 50
     /// Pages that the trees themselves may take in addition to a batch.
     private static let reserve: Int64 = 16

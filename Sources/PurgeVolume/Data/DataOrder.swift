@@ -4,8 +4,8 @@ import PurgeTree
 /// The order of changes to a file's data.
 ///
 /// The blocks reserved for a write must stay in step with the blocks that the backing file then gets, so nothing may truncate
-/// the file in between. The kernel's own lock on an inode does not cover open(2) with O_TRUNC and the write-back of mapped
-/// pages.
+/// the file in between. The kernel's own lock does not ensure that: the kernel holds an inode's lock neither for open(2) with
+/// O_TRUNC nor for the write-back of mapped pages.
 struct DataOrder: VolumeFamily {
     let core: VolumeCore
 

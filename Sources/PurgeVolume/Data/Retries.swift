@@ -23,7 +23,8 @@ public struct Retries: VolumeFamily {
     /// 50 ms, once another call needs room. A retried call usually comes sooner, and then keeps the file open itself.
     private static let shortPatience: Int64 = 50_000_000
 
-    /// Whether a file may be kept open for any call. If not, this check is the only work that retries add to a request.
+    /// Whether any thread is expected to repeat a call; only then are files kept open. If not, this check is the only work that
+    /// retries add to a request.
     @inline(__always)
     var areSome: Bool { core.areRetries.load(ordering: .acquiring) }
 

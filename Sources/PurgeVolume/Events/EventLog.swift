@@ -312,8 +312,8 @@ extension EventLog {
         state.withLock { $0.readers[ObjectIdentifier(reader)] = nil }
         reader.end()
     }
-    /// Whether events may have left the stream before they reached the journal. The stream has room for 1 MiB of lines, in
-    /// which one byte of a text takes at most six bytes.
+    /// Whether events may have left the stream before they reached the journal. The stream has room for 1 MiB of lines, and
+    /// JSON escapes a byte of text to at most six. So up to 128 KiB of waiting events are certainly still in the stream.
     var hasMuchToWrite: Bool { state.withLock { $0.waiting.bytes > 1 << 17 } }
 
     /// Gives end of file to every reader except the recorder.

@@ -21,8 +21,8 @@ struct DirectoryPolicies: VolumeFamily {
         while change({ $0.tree.advance(to: now, limit: Purger.batch, ages: ages) }) {}
     }
 
-    /// Purges the files that have reached their age by now, or exceed a size limit, and returns when they are gone. In a
-    /// mount, the reclaimer's thread purges them.
+    /// Carries out the policies: purges the files that have reached the age by now and, where a directory has reached its size
+    /// limit, the oldest files. Returns when they are gone. In a mount, the reclaimer's thread purges them.
     func check() {
         openFiles.settleMappings()
         settle()

@@ -16,7 +16,7 @@ final class StoreKeeper: VolumeFamily {
 
     let core: VolumeCore
     let journal: Journal
-    /// Wakes the thread before its time: to end, for another thread that waits, or because many events are waiting.
+    /// Wakes the thread early: because it must end, because another thread waits for it, or because many events are waiting.
     let wake: Gate
     /// Locked while device.json is written, so that an older state never replaces a newer one.
     private let saving: Mutex<Saving>
