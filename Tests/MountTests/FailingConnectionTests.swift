@@ -45,7 +45,7 @@ extension Mounts {
         }
 
         /// A read that keeps failing ends the mount with an error, and no caller waits. strace counts each thread's calls
-        /// separately, so it depends on the number of busy threads when the failures begin.
+        /// separately, so the more threads are busy, the later the failures begin.
         @Test func requestsThatCannotBeReadAnyMore() throws {
             try withFailing("read:error=EIO:when=200+") { mount in
                 let outcome = try run(mount)

@@ -8,8 +8,8 @@ extension Mounts {
     @Suite struct RunOriginTests {
         private static let tree = "\(DocumentedExample.root)/Tests/MountTests/Programs/tree.py"
 
-        /// Creates everything that a container can have: names, kinds, marks, holes, blocks past the end, times and an order of
-        /// uses.
+        /// Fills a container with everything that a copy must keep: hard links, several kinds of entries, marks and other
+        /// attributes, owners, modes, holes, blocks past the end, times, and the order of last use.
         private static let preparation = """
             cd ~ && umask 022
             for n in 3 1 2; do head -c 50000 /dev/urandom > Library/Caches/c$n; sleep 0.02; done

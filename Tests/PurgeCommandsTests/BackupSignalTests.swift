@@ -20,7 +20,8 @@ struct BackupSignalTests {
         try result.get()
     }
 
-    /// Sends SIGINT to this thread right before the call of `name` that follows `earlier` others.
+    /// Runs a command line, and returns its session. Lets `earlier` calls of `name` pass, and sends SIGINT to this thread right
+    /// before the next one.
     private func interrupted(
         before name: SystemCall.Name, after earlier: Int = 0, _ words: [String]
     ) throws -> Session {

@@ -12,8 +12,8 @@ extension ReferenceDevice {
                 nearLow: ByteCount(blocks: Int64(thresholds[2])), desired: ByteCount(blocks: Int64(thresholds[3]))))
     }
 
-    /// The candidates in the order of PurgeRank, PurgeAge and path. This filter stands for the caller, which withholds files out
-    /// of reach; PurgeRank decides which files are purgeable.
+    /// The candidates in the order of PurgeRank, PurgeAge and path. Files out of reach are left out here, as the planner's
+    /// caller would do; PurgeRank decides which files are purgeable.
     var candidates: [Victim<Int>] {
         files.filter { !$0.isOutOfReach }.compactMap { file in
             PurgeRank.of(tier: file.tier, effectiveMark: file.purgeMark).map {

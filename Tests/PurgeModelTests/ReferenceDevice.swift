@@ -42,7 +42,8 @@ struct ReferenceDevice {
         files.filter(\.mayGo).map { ($0.turn, $0) }.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
     }
 
-    /// Returns the victims for a shortage, found by taking one thing after the other.
+    /// Returns the victims for a shortfall. Takes blocks of others.purgeable one at a time, and then files one at a time, until
+    /// nothing is missing.
     func victims(short bytes: Int) -> (others: Int, files: [File]) {
         var missing = bytes
         var blocks = 0

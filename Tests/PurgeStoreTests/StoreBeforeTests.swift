@@ -114,7 +114,7 @@ struct StoreBeforeTests {
             ])
     }
 
-    /// A start that has released the store removes nothing from the process that holds it now.
+    /// A start that has released the store removes nothing while another process holds the store.
     @Test func leavesAStoreThatIsInUse() throws {
         let before = try start("first")
         let other = try open(start: "first")
@@ -149,8 +149,7 @@ struct StoreBeforeTests {
         #expect(outcome.hits == 3 && directory.names() == [])
     }
 
-    /// A start that has released the store removes nothing made by processes that have used the store since, or by their
-    /// starts.
+    /// A start that has released the store removes nothing if another start, or any other process, has used the store since.
     @Test func leavesAStoreThatWasUsed() throws {
         let meanwhile: [() throws -> Void] = [
             { _ = try open() },

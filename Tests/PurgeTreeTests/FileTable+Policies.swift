@@ -96,7 +96,7 @@ extension FileTable {
         folders[folder]?.policy?.isExhausted = false
     }
 
-    /// Called when a file was closed, or when a call that kept it from being taken has ended.
+    /// Called after a file is closed, or after a call that kept it from being taken ends.
     mutating func release(_ key: Int) {
         defer { dropIfGone(key) }
         guard let file = files[key], let folder = policyFolder(file), let policy = folders[folder]?.policy,

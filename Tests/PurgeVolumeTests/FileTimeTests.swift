@@ -109,8 +109,8 @@ struct FileTimeTests {
         }
     }
 
-    /// Attributes of open files without a name may be cached, because an advance finds these files. Other entries without a
-    /// name are not found, and so not cached.
+    /// The kernel may cache the attributes of open files without a name, because an advance of the clock can make it forget
+    /// them. It may not cache the attributes of other entries without a name, because an advance does not find such entries.
     @Test func whatHasNoNameIsCachedWhileItIsOpen() throws {
         let kernel = FakeKernel()
         try withVolume(port: kernel) { live in

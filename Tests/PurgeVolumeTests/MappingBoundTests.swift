@@ -11,7 +11,8 @@ struct MappingBoundTests {
     private static let bound = 1024
     private static let size = 32 * 4096
 
-    /// Opens a file, runs `body`, closes the file, and returns its mode. The handle owns the descriptor, so it stays in here.
+    /// Opens a file, runs `body`, closes the file, and returns its mode. The handle owns the descriptor, so the handle must not
+    /// leave this function.
     private func opening(_ live: LiveVolume, _ name: String, _ body: () throws -> Void = {}) throws -> InputOutputMode {
         let handle = try live.volume.open(
             try live.node(name), flags: O_RDONLY, caller: LiveVolume.caller, offersPassthrough: true)

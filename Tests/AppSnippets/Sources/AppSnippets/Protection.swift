@@ -35,7 +35,7 @@ func expectClassesInTheOldWay(in documents: URL) throws {
         "NSCocoaErrorDomain 512")
 }
 
-/// While locked, access is refused as for class complete, but the class that was set reads back.
+/// While the device is locked, access is refused as for class complete, but the class that was set reads back.
 func expectInactiveIsKept(in documents: URL, _ home: URL) throws {
     let names = ["written", "replaced", "made", "changed", "old-way"]
     let urls = names.map { documents.appendingPathComponent("inactive-\($0)") }
@@ -72,7 +72,8 @@ func expectLinksKeepTheirClass(in documents: URL) throws {
     expect("their data", [try Data(contentsOf: link).count, try Data(contentsOf: file).count], [30, 20])
 }
 
-/// While locked, a folder can be created with any class, because it has no data; a file of class complete cannot.
+/// While the device is locked, a folder can be created with any class, because it has no data; a file of class complete cannot
+/// be created.
 func expectFoldersWhileLocked(in documents: URL, _ home: URL) throws {
     let folder = documents.appendingPathComponent("locked/in")
     let attributes: [FileAttributeKey: Any] = [

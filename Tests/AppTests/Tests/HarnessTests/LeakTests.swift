@@ -54,8 +54,8 @@ private let count = ProcessInfo.processInfo.environment["HARNESS_COUNT"].flatMap
                 return try await group.next() ?? (0, 0)
             }
             print("\(tries) locks: \(failures) failures")
-            // A few attempts may fail: close_range(2), by which a program drops our descriptors, copies 64 of them on some
-            // kernels.
+            // A few attempts may fail. A new program drops our descriptors with close_range(2), which on some kernels copies 64
+            // of them and closes the copies only just before it returns.
             #expect(tries > 1000 && failures * 200 < tries)
         }
     }
