@@ -47,7 +47,7 @@ extension MountService {
         if let loss { throw loss }
     }
 
-    /// Starts the trace, the volume's threads, and the threads that serve requests, wait for signals and watch the mount.
+    /// Starts the trace, the threads that serve requests, wait for signals and watch the mount, and the volume's threads.
     /// Returns the serving thread, which ends with the mount.
     private static func startServing(
         _ channel: Channel, _ server: Server, _ mountpoint: String
@@ -55,12 +55,13 @@ extension MountService {
         // Must come before the first request is served, because a request may purge names, which must then be announced.
         try server.kernel.begin(session: channel.session)
         server.trace?.start(server.volume)
-        // Records the `mount` event, which must come before the events of requests.
-        try server.volume.startThreads()
-        let ended = Gate()
+        let (started, ended) = (Gate(), Gate())
+        let seen = started.generation
         let serving = try WorkThread(name: "serving") {
+            started.wait(while: seen)
             do throws(Errno) { try channel.serve(server, limit: server.volume.budget.workers) } catch {
                 note("purgefs: error: no worker thread: \(error)")
+                Channel.fail(error)
             }
             ended.advance()
         }
@@ -70,6 +71,10 @@ extension MountService {
         }
         let events = server.volume.events
         try MountWatch.start(mountpoint) { events.endReaders() }
+        // Records the `mount` event, which must come before the events of requests, and must not be recorded if any of the
+        // other threads cannot be started.
+        try server.volume.startThreads()
+        started.advance()
         return serving
     }
 

@@ -7,6 +7,9 @@ import PurgeSystem
 // to date.
 extension Volume {
     public func startThreads() throws(Errno) {
+        keeper.noteCut()
+        // Comes before the events of these threads, which may purge at once.
+        events.append([Event(type: .mount)])
         // Nothing can be purged in a store that is only read.
         if !store.isForReading {
             try threads.start("reclaimer") { [self] in reclaimer.run() }
@@ -15,12 +18,10 @@ extension Volume {
         }
         try threads.start("device") { [self] in deviceTimer.run() }
         core.deviceTimerRuns.store(true, ordering: .sequentiallyConsistent)
-        keeper.noteCut()
         try keeper.start(threads) { [self] in
             settleMappings()
             removeLeftovers()
         }
-        events.append([Event(type: .mount)])
         // Saves at once, so that even a mount that is killed right away leaves a record.
         keeper.wake.advance()
         change { _ in }

@@ -70,11 +70,19 @@ extension Mounts {
         @Test func theStartComesFirst() throws {
             try withMount(mounted: false) { mount in
                 let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=clone3"]
-                try mount.mount(wrapper: strace + ["-e", "inject=clone3:delay_exit=100000"])
+                let slowly = strace + ["-e", "inject=clone3:delay_exit=100000"]
+                try mount.mount(wrapper: slowly)
                 try mount.write("1M", to: "storage.others")
+                try mount.make("tmp/a", size: 4096)
+                try mount.unmount()
+                // Free space is low now, so the mount purges as soon as it can.
+                try mount.mount(["--others", "60G"], wrapper: slowly)
+                try eventually("the purge") { !mount.exists("tmp/a") }
                 try mount.unmount()
                 let types = try StoreEvent.journal(of: mount.store).map(\.type)
-                #expect(types == ["mount", "capacity", "unmount"])
+                // The scan before the mount finds the level.
+                #expect(types.filter { $0 != "pressure" }.prefix(4) == ["mount", "capacity", "unmount", "mount"])
+                #expect(types.filter { $0 == "purge" }.count == 1)
             }
         }
 

@@ -35,6 +35,29 @@ extension Mounts {
             }
         }
 
+        /// A mount that fails because a thread cannot be started does not appear in the journal, and is not reported as killed
+        /// by the next mount.
+        @Test func threadsThatCannotBeStarted() throws {
+            var failures = 0
+            for number in 8...14 {
+                try withMount { mount in
+                    try mount.unmount()
+                    mount.expectWarnings()
+                    let fault = "inject=clone3:error=EAGAIN:when=\(number)"
+                    let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=clone3", "-e", fault]
+                    do {
+                        try mount.mount(wrapper: strace)
+                        try mount.unmount()
+                    } catch is TestFailure { failures += 1 }
+                    if mount.daemon != nil { try mount.crash() }
+                    let types = try StoreEvent.journal(of: mount.store).map(\.type)
+                    let start = ["mount", "unmount"]
+                    #expect(types == start || types == start + start, "thread \(number)")
+                }
+            }
+            #expect(failures > 1)
+        }
+
         /// A read that fails occasionally does not end the mount, and no caller notices.
         @Test func requestsThatCannotBeReadAtOnce() throws {
             try withFailing("read:error=EIO:when=150+15") { mount in
