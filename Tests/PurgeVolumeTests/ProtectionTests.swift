@@ -556,6 +556,31 @@ struct ProtectedPagesTests {
         }
     }
 
+    /// The same for two opens at once. The kernel has no pages of the file, so a mapping of either handle has nothing to store.
+    @Test func twoFilesThatAreBeingOpened() throws {
+        try withKernel { live, kernel in
+            try live.make("Documents/f", blocks: 1)
+            try live.set("fileProtection", of: "Documents/f", to: "complete")
+            let node = try live.node("Documents/f")
+            let second = Mutex<Handle?>(nil)
+            @Sendable func open() throws(Errno) -> Handle {
+                try live.volume.open(node, flags: O_RDWR, caller: LiveVolume.caller, offersPassthrough: false)
+            }
+            @Sendable func openSecond() {
+                let opening = SystemCallFaults.running({ try? live.enter(.locked) }, before: .openat, in: open)
+                second.withLock { $0 = try? opening.result.get() }
+            }
+            let opening = SystemCallFaults.running(
+                { (try? WorkThread(name: "second", openSecond))?.join() }, before: .openat, in: open)
+            let handles = [try opening.result.get(), try #require(second.withLock { $0 })]
+            #expect(kernel.takeCounts() == [:])
+            for handle in handles {
+                #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 4096, isMapped: true) }
+                live.volume.close(handle)
+            }
+        }
+    }
+
     private func mode(_ live: LiveVolume, _ flags: Int32 = O_RDONLY) throws -> InputOutputMode {
         let handle = try live.volume.open(
             try live.node("Documents/f"), flags: flags, caller: LiveVolume.caller, offersPassthrough: true)

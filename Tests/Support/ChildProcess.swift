@@ -11,7 +11,7 @@ public final class ChildProcess: Sendable {
     /// The exit status as a shell reports it: 128 + N if signal N ended the program. Nil until waitpid(2) has returned it.
     private let ended = Mutex<Int32?>(nil)
     /// The lock held while a child may have copies of our descriptors.
-    static let starting = Mutex(())
+    public static let starting = Mutex(())
 
     /// Starts `arguments`, looked up in PATH. Standard input is empty unless `input` names a file.
     public init(

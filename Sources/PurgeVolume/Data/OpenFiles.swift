@@ -167,10 +167,11 @@ struct OpenFiles: VolumeFamily {
         change { state in
             // If the device was locked after the open was admitted, the kernel has not dropped its pages of this file.
             let isAdmitted = state.device.protectionRule.admits(.use, own: state[node].protection)
+            let isFirst = state[node].io.handles.isEmpty
             let handle = state.handle(
                 for: node, descriptor, flags, by: opener, offersPassthrough: offersPassthrough && core.tellsMappings,
                 mayKeepCache: isAdmitted)
-            if !isAdmitted, state[node].opens == 1 {
+            if !isAdmitted, isFirst {
                 state[node].io.pagesDropped = core.unlocks.load(ordering: .relaxed)
             }
             if handle.mode == .cached { state[node].cacheIsStale = false }
