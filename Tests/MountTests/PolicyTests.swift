@@ -97,5 +97,20 @@ extension Mounts {
                     ])
             }
         }
+
+        /// Removing a policy leaves the attributes that `mark` sets on a folder.
+        @Test func removingAPolicyLeavesMarks() throws {
+            try withMount { mount in
+                let feed = mount.path("Documents/feed")
+                try mount.makeDirectory("Documents/feed")
+                try PurgefsBinary.run("mark", "--group", "--tombstone", feed).succeeded()
+                let refused = try PurgefsBinary.run("policy", "remove", feed)
+                #expect(refused.status == 1 && refused.errors.contains("it has no policy"))
+                try PurgefsBinary.run("policy", "add", feed, "--after", "1d").succeeded()
+                try PurgefsBinary.run("policy", "remove", feed).succeeded()
+                #expect(try Attributes.text(feed, "user.purgefs.purgeGroup") == "1")
+                #expect(try Attributes.text(feed, "user.purgefs.purgeTombstone") == "1")
+            }
+        }
     }
 }

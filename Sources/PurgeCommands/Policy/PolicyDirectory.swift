@@ -84,7 +84,7 @@ struct PolicyDirectory {
 
     func removePolicy() throws(CommandFailure) {
         var removed: [StorageAttribute] = []
-        for attribute in StorageAttribute.allCases where attribute.isForDirectoriesOnly {
+        for attribute in StorageAttribute.allCases where attribute.isOfPolicy {
             do throws(Errno) {
                 try System.removeAttribute(at: directory.raw, nil, attribute.storeKey)
                 removed.append(attribute)
