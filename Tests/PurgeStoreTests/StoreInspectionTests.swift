@@ -136,6 +136,24 @@ struct StoreInspectionTests {
         #expect(settings == expected && settings.history.isEmpty != remains.hasHistory)
     }
 
+    /// A repair reads the lines that are left of a file that was cut off or edited wrongly.
+    @Test(arguments: [
+        ("}\n", ""), ("\"boots\"", "boots\""), ("\"others\": 0", "\"others\": \u{0}"), ("{\n  \"version\": 1,", "{,"),
+    ]) func keepsTheLinesOfBrokenSettings(text: String, broken: String) throws {
+        var device = Device(containerID: DeviceSettingsTests.id)
+        (device.total, device.protection) = (ByteCount(1 << 40), .complete)
+        try Store.open(directory["s"], creating: false).saveSettings(device)
+        var content = try directory.read("s/device.json")
+        content.replaceSubrange(try #require(content.ranges(of: text).last), with: broken)
+        try directory.write(content, to: "s/device.json")
+        let done = "`containerID`, `total` and `protection` were kept; all other settings have their defaults."
+        #expect(
+            try problems(repairing: true).map(\.repair)
+                == ["The damaged file is now `device.json.damaged-1`. \(done)"])
+        let settings = try Store.open(directory["s"], creating: false).loadSettings()
+        #expect(settings.total == device.total && settings.containerID == device.containerID)
+    }
+
     /// A repair keeps the sizes of device and journal. With smaller ones, the next mount would purge caches and drop events.
     @Test func keepsTheSizesOfDeviceAndJournal() throws {
         let members = "\"version\":1,\"containerID\":\"\(DeviceSettingsTests.id)\",\"protection\":\"none\""

@@ -29,6 +29,25 @@ enum SettingsDocument {
         return value
     }
 
+    /// Returns whether the text is one JSON object.
+    static func isDocument(_ content: [UInt8]) -> Bool {
+        guard nesting(of: content) <= deepest else { return false }
+        do { return try !decode([String: Ignored].self, from: content).isEmpty } catch { return false }
+    }
+
+    /// Returns a document of the lines that are members by themselves, for a file that was cut off or edited wrongly: purgefs
+    /// writes each simple setting on a line of its own, indented by two spaces.
+    static func wholeLines(of content: [UInt8]) -> [UInt8] {
+        let lines = content.split(separator: UInt8(ascii: "\n")).compactMap { line -> [UInt8]? in
+            guard line.starts(with: "  \"".utf8) else { return nil }
+            let member = line.last == UInt8(ascii: ",") ? line.dropLast() : line
+            return isDocument(braced(Array(member))) ? Array(member) : nil
+        }
+        return braced(Array(lines.joined(separator: ",".utf8)))
+    }
+
+    private static func braced(_ members: [UInt8]) -> [UInt8] { Array("{".utf8) + members + Array("}".utf8) }
+
     private struct Readable<Value: Decodable>: Decodable {
         let value: Value?
         init(from decoder: any Decoder) {

@@ -8,6 +8,7 @@ struct SettingsSalvage {
     private var lost: [String] = []
 
     init(_ content: [UInt8]) {
+        let content = SettingsDocument.isDocument(content) ? content : SettingsDocument.wholeLines(of: content)
         // An app may have stored paths that contain the identifier.
         keep("containerID", of: content) { $0.containerID = $1 }
         // A smaller device would purge caches, and a smaller journal would drop events.
