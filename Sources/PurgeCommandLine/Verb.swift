@@ -132,6 +132,16 @@ extension Verb {
         options.contains { !$0.isHidden && $0.text == word.prefix { $0 != "=" } }
     }
 
+    /// Returns how many words after `word` are its value, if it is an option of this verb; `next` is the word after it.
+    package func values(after word: String, _ next: String?) -> Int {
+        guard let option = options.first(where: { $0.text == word }) else { return 0 }
+        return switch option.value {
+        case .none, .optionalChoice: 0
+        case .moment: next?.contains(" ") == true ? 1 : 2
+        default: 1
+        }
+    }
+
     /// Returns the message about `word`, which is not an option of this verb but may be one of another verb.
     package func objection(toOption word: String, among verbs: [Verb]) -> String {
         if name == "clock", word.dropFirst().first?.isNumber == true {

@@ -95,9 +95,15 @@ package enum Program {
 
     /// Whether `--help` or `-h` comes before any `--` and, for a verb that takes a command, before any word without a dash.
     private static func asksForHelp(_ words: [String], _ verb: Verb) -> Bool {
-        for word in words {
+        var values = 0
+        for (index, word) in words.enumerated() {
             if word == "--help" || word == "-h" { return true }
+            if values > 0 {
+                values -= 1
+                continue
+            }
             if word == "--" || (verb.endsAtFirstOperand && !word.hasPrefix("-")) { return false }
+            values = verb.values(after: word, words.dropFirst(index + 1).first)
         }
         return false
     }

@@ -25,6 +25,15 @@ struct HelpTests {
         try check(session.output, "purgefs")
     }
 
+    /// Options with values may come before `--help`, but a word of COMMAND ends the options.
+    @Test(arguments: [
+        (["--total", "64M", "--help"], true), (["--at", "1s", "device.state=lock", "--help"], true),
+        (["--at", "1s device.state=lock", "--help"], true), (["--at", "1s device.state=lock", "x", "--help"], false),
+        (["--total=64M", "x", "--help"], false), (["--quiet", "x", "--help"], false),
+    ]) func helpOfRun(words: [String], isHelp: Bool) {
+        #expect((Session(["run"] + words).output == Session("help", "run").output) == isHelp)
+    }
+
     @Test(arguments: Verbs.all.map(\.name)) func page(verb: String) throws {
         for words in [["help", verb], [verb, "--help"], [verb, "-h"], [verb, "x", "--help"]]
         where words != ["run", "x", "--help"] {

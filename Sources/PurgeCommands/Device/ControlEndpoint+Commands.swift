@@ -15,14 +15,6 @@ extension ControlEndpoint {
         }
     }
 
-    /// Writes a command about the app. Does nothing for a read-only mount.
-    func tell(_ command: AppCommand) throws(CommandFailure) {
-        do throws(Errno) {
-            try write(command.rawValue, to: .appState)
-        } catch .readOnly {
-        } catch { throw CommandFailure("cannot \(command.rawValue) the app", path: place, error) }
-    }
-
     private func advice(for error: Errno, _ file: ControlFile) -> String {
         switch error {
         case .invalid where file == .deviceClock:
