@@ -39,8 +39,15 @@ package struct PlaceChecks {
     }
 
     /// Checks a file that a run or a daemon writes: its events, trace or log.
-    package func check(output: String, _ what: String, of store: String?) throws(CommandFailure) {
+    package func check(
+        output: String, _ what: String, of store: String?, at mountpoint: String? = nil
+    ) throws(CommandFailure) {
         guard let file = try Self.absolute(output, System.resolvedOrCreated) else { return }
+        if let mountpoint, let point = try Self.absolute(mountpoint), surroundings.lies(file, in: point) {
+            throw CommandFailure(
+                "cannot write the \(what)", path: output, "the file is below the mount point",
+                advice: "Name a file outside of it: the mount would hide this one.")
+        }
         var holder = surroundings.store(above: file)
         if holder == nil, let store, let place = try Self.absolute(store), surroundings.lies(file, in: place) {
             holder = place

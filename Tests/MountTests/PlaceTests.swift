@@ -91,8 +91,10 @@ extension Mounts {
                 ] {
                     try refused(["mount"] + options + [file, store, "free"], "is inside a store", in: place)
                 }
+                try refused(["mount"] + options + ["free/log", "new", "free"], "is below the mount point", in: place)
                 let after = try Files.names(in: place) + Files.tree("\(place)/outer/container")
                 #expect(try after == before && Files.names(in: "\(place)/empty").isEmpty)
+                #expect(try Files.names(in: "\(place)/free").isEmpty)
             }
         }
 

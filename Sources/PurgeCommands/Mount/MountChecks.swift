@@ -20,7 +20,7 @@ enum MountChecks {
         try places.check(store: store)
         if let failure = MountCopy.failure(what, store: store) { throw failure }
         try places.check(mountpoint: mountpoint, of: store)
-        for output in outputs { try places.check(output: output.path, output.what, of: store) }
+        for output in outputs { try places.check(output: output.path, output.what, of: store, at: mountpoint) }
         try checkDevice()
         try checkRights(allowsOther: allowsOther)
         return try known.get()
