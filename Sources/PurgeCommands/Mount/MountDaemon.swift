@@ -147,8 +147,14 @@ struct MountDaemon {
     private func becomeReady() {
         do throws(Errno) {
             if line != nil || log != nil { try redirect() }
-            guard let line else { return }
-            try System.changeDirectory("/")
+            if line != nil { try System.changeDirectory("/") }
+        } catch {
+            // Otherwise the waiting process would wait for ever.
+            Console.standard().warn("the daemon cannot leave its terminal: \(error)")
+            return endSelf()
+        }
+        guard let line else { return }
+        do throws(Errno) {
             _ = try line.writeOnce("+")
             if diesWithParent { try watchParent(line) }
         } catch {
