@@ -83,7 +83,7 @@ struct PurgeSentences {
     var neighbours: [String] {
         guard !passedOver.isEmpty else { return [] }
         return WhyWords.wrapped(
-            "Skipped by that purge, although earlier in the order or used less recently:")
+            "Skipped by that purge, although in the same step of the order or an earlier one:")
             + passedOver.flatMap { file in
                 WhyWords.wrapped(
                     "\(WhyWords.path(file.path)): \(reason(file))", indent: "  ", hanging: "    ")
