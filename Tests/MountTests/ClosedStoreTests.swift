@@ -28,7 +28,7 @@ extension Mounts {
         }
 
         private static let mounted = """
-            end() { cd ..; fusermount3 -u mountpoint 2>/dev/null || fusermount3 -uz mountpoint; }
+            end() { cd ..; ./purgefs unmount mountpoint || fusermount3 -uz mountpoint; }
             ./purgefs mount --total 1M store mountpoint
             trap end EXIT
             cd mountpoint

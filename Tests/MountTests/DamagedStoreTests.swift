@@ -102,6 +102,8 @@ extension Mounts {
                 #expect(second.status == 0, "\(second)")
                 try mount.mount()
                 mount.expectWarnings()
+                // A write of the journal that is under way would write over the damage.
+                try eventually("the mount event") { try StoreEvent.journal(of: mount.store).last?.type == "mount" }
                 try Program.shell(script, in: mount.root).succeeded()
                 let daemon = try #require(mount.daemon)
                 let unmount = try Program.run([PurgefsBinary.path, "unmount", mount.root])

@@ -58,8 +58,9 @@ extension Mounts {
                 ] {
                     let outcome = try asUser(script, in: mount.root)
                     #expect(
-                        outcome.status != 0 && outcome.errors.contains("denied")
-                            || outcome.errors.contains("not permitted"), "\(outcome)")
+                        outcome.status != 0
+                            && (outcome.errors.contains("denied") || outcome.errors.contains("not permitted")),
+                        "\(outcome)")
                 }
                 #expect(try Files.content(mount.path("Documents/secret")).count == 10)
                 try Files.changeMode(mount.path("Documents/secret"), 0o606)
