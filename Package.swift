@@ -81,7 +81,9 @@ let package = Package(
         .target(name: "ContainerTesting", dependencies: ["CContainerCalls"], swiftSettings: strict),
         .target(name: "ContainerXCTest", dependencies: ["ContainerTesting"], swiftSettings: strict),
 
-        .target(name: "Support", dependencies: ["PurgeSystem"], path: "Tests/Support", swiftSettings: strict),
+        .target(
+            name: "Support", dependencies: ["PurgeSystem", "CContainerCalls"], path: "Tests/Support",
+            swiftSettings: strict),
         // A program with one thread, because a test process has several.
         .executableTarget(
             name: "ForkProbe", dependencies: ["PurgeSystem"], path: "Tests/ForkProbe", swiftSettings: strict),

@@ -293,7 +293,7 @@ extension Mounts {
                 #expect(outcome.status == 0 && !mount.exists("tmp/t"))
                 #expect(try file.read(5000).count == 5000)
                 #expect(try mount.number("storage.used") == 65536)
-                file.closeForAll()
+                file.close()
                 #expect(try mount.number("storage.used") == 57344)
                 #expect(try mount.purgesAfterUnmount().isEmpty)
             }

@@ -22,7 +22,7 @@ extension Mounts {
                         if round % 3 == 0 { _ = try file.write(4096) }
                         let open = try Self.closedMask(mount, unreclaimed, round)
                         guard open & bit == 0 else { throw TestFailure("round \(round): an open file counted") }
-                        file.closeForAll()
+                        file.close()
                         let closed = try Self.closedMask(mount, unreclaimed, round)
                         guard closed & bit != 0 else {
                             throw TestFailure("round \(round): a closed file did not count")

@@ -59,7 +59,7 @@ extension LedgerRun {
         guard !handles.isEmpty else { return }
         let handle = handles.remove(at: random.below(handles.count))
         note("close")
-        handle.file.closeForAll()
+        handle.file.close()
         model.close(handle.id)
     }
 

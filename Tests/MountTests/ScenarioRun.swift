@@ -20,7 +20,7 @@ struct ScenarioRun {
         // The write returns when nothing more is purged in the background.
         try mount.write("+0", to: "storage.others")
         reader.close()
-        for file in open { file.closeForAll() }
+        for file in open { file.close() }
         let purges = try mount.purgesAfterUnmount()
         var gone = purges.map { PurgeScenario.Gone($0.path, $0.reason ?? "", isEmptied: $0.isTombstone) }
         // The daily removal has no particular order.
@@ -116,7 +116,7 @@ struct ScenarioFiles {
         if let mark = file.mark { try mount.mark(file.path, mark) }
         if let link = file.link { try System.link(at: AT_FDCWD, mount.path(file.path), to: AT_FDCWD, mount.path(link)) }
         if file.isOpen { return [open] }
-        open.closeForAll()
+        open.close()
         return []
     }
 

@@ -1,13 +1,15 @@
 import Glibc
 import PurgeSystem
+import Support
 import Testing
 
 /// A file system mounted only in a helper process, reached through /proc/PID/root; it disappears with this value.
 final class PrivateMount {
     /// The path of the mounted directory, for this process.
     let path: String
-    private let pid: pid_t
-    private let input: Int32
+    private let helper: ChildProcess
+    /// The helper's input: the helper ends at the latest when this process does.
+    private let input: OpenFile
 
     static let isPossible: Bool = {
         do {
@@ -19,33 +21,18 @@ final class PrivateMount {
 
     /// Runs `script` in `directory`, within a new mount namespace.
     init(at directory: String, _ script: String) throws {
-        var (toChild, fromChild): ([Int32], [Int32]) = ([0, 0], [0, 0])
-        try #require(pipe(&toChild) == 0)
-        try #require(pipe(&fromChild) == 0)
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, toChild[0], 0)
-        posix_spawn_file_actions_adddup2(&actions, fromChild[1], 1)
+        let fifo = ScratchRoot.shared.newName("private-mount")
+        try #require(mkfifo(fifo, 0o600) == 0)
+        input = try OpenFile(fifo, O_RDWR)
         let full = "cd \(directory) && \(script) && echo ready && read end"
-        let words = ["unshare", geteuid() == 0 ? "-m" : "-rm", "sh", "-c", full]
-        let arguments = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var child: pid_t = 0
-        let code = posix_spawnp(&child, "unshare", &actions, nil, arguments, environ)
-        close(toChild[0])
-        close(fromChild[1])
-        (pid, input) = (child, toChild[1])
-        path = "/proc/\(child)/root\(directory)"
-        defer { close(fromChild[0]) }
-        try #require(code == 0)
-        var answer = [UInt8](repeating: 0, count: 5)
-        try #require(read(fromChild[0], &answer, 5) == 5)
+        helper = try Program.start(["unshare", geteuid() == 0 ? "-m" : "-rm", "sh", "-c", full], input: fifo)
+        path = "/proc/\(helper.pid)/root\(directory)"
+        try eventually("a mount in a helper process") { helper.output == "ready\n" || helper.status() != nil }
+        try #require(helper.status() == nil, "\(helper.errors)")
     }
 
     deinit {
-        close(input)
-        kill(pid, SIGKILL)
-        waitpid(pid, nil, 0)
+        helper.signalGroup(SIGKILL)
+        _ = try? helper.wait(within: 10)
     }
 }

@@ -40,13 +40,10 @@ final class LiveVolume: Sendable {
         _ store: Store, _ storePath: String, _ port: any KernelPort, _ patience: Int64, _ replacesJournal: Bool = false
     ) throws {
         self.storePath = storePath
-        // A copy of a descriptor in a child would look like a mapping, and the volume would then not pass files through.
-        volume = try ChildProcess.starting.withLock { _ in
-            try Volume(
-                store: store, device: store.loadSettings(),
-                journal: Journal.open(in: store, replacingDamaged: replacesJournal), mountpoint: "/nowhere",
-                port: port, patience: patience)
-        }
+        volume = try Volume(
+            store: store, device: store.loadSettings(),
+            journal: Journal.open(in: store, replacingDamaged: replacesJournal), mountpoint: "/nowhere", port: port,
+            patience: patience)
     }
 
     /// An ID that is greater than that of any thread.

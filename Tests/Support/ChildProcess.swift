@@ -1,8 +1,10 @@
+import CContainerCalls
 import Foundation
 import Glibc
 import Synchronization
 
-/// A program started by a test, in its own process group and with its output in files.
+/// A program started by a test, in its own session and with its output in files. It never has copies of the test's descriptors,
+/// since an open copy looks like a use of the file or like a mapping.
 public final class ChildProcess: Sendable {
     public let pid: pid_t
     public let arguments: [String]
@@ -10,8 +12,6 @@ public final class ChildProcess: Sendable {
     public let errorPath: String
     /// The exit status as a shell reports it: 128 + N if signal N ended the program. Nil until waitpid(2) has returned it.
     private let ended = Mutex<Int32?>(nil)
-    /// The lock held while a child may have copies of our descriptors.
-    public static let starting = Mutex(())
 
     /// Starts `arguments`, looked up in PATH. Standard input is empty unless `input` names a file.
     public init(
@@ -21,56 +21,23 @@ public final class ChildProcess: Sendable {
         self.arguments = arguments
         outputPath = output
         errorPath = errors
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
-        let append = O_WRONLY | O_CREAT | O_APPEND
-        posix_spawn_file_actions_addopen(&actions, 1, output, append, 0o644)
-        posix_spawn_file_actions_addopen(&actions, 2, errors, append, 0o644)
-        Self.closeAllOthers(&actions)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        Self.useDefaultSignals(&attributes)
         // The test's variables come last: a daemon that purgefs forks shows its arguments in place of the first ones.
         let inherited = ProcessInfo.processInfo.environment.filter { environment[$0.key] == nil }
         let variables = [inherited, environment].flatMap {
             $0.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         }
-        pid = try withCStrings(arguments) { argv in
-            try withCStrings(variables) { envp in
-                var child = pid_t()
-                let code = Self.starting.withLock { _ in
-                    posix_spawnp(&child, arguments[0], &actions, &attributes, argv, envp)
-                }
-                guard code == 0 else {
-                    throw TestFailure("cannot start \(arguments[0]): \(String(cString: strerror(code)))")
-                }
-                return child
+        let append = O_WRONLY | O_CREAT | O_APPEND
+        let files = try [OpenFile(input, O_RDONLY), OpenFile(output, append), OpenFile(errors, append)]
+        var process = pid_t()
+        let code = withCStrings(arguments) { argv in
+            withCStrings(variables) { envp in
+                withExtendedLifetime(files) { container_spawn(argv, envp, files.map(\.descriptor), &process) }
             }
         }
-    }
-
-    /// Makes the child close our descriptors before its execve(2). Otherwise posix_spawn(3) may return before they are closed.
-    /// The function is declared for _GNU_SOURCE only, and Swift's Glibc module is built without it.
-    private static func closeAllOthers(_ actions: inout posix_spawn_file_actions_t) {
-        typealias AddCloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
-        guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
-        _ = unsafeBitCast(symbol, to: AddCloseFrom.self)(&actions, 3)
-    }
-
-    /// Sets a new process group and default signals. Threads of libdispatch block signals, and a child would inherit the mask.
-    private static func useDefaultSignals(_ attributes: inout posix_spawnattr_t) {
-        var none = sigset_t()
-        var all = sigset_t()
-        sigemptyset(&none)
-        sigfillset(&all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setpgroup(&attributes, 0)
-        let flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETPGROUP)
-        posix_spawnattr_setflags(&attributes, Int16(flags))
+        guard code == 0 else {
+            throw TestFailure("cannot start \(arguments[0]): \(String(cString: strerror(code)))")
+        }
+        pid = process
     }
 
     /// Returns the exit status, or nil if the program is still running.

@@ -15,9 +15,6 @@ public final class OpenFile {
         descriptor = -1
     }
 
-    /// Closes the file while no child is being started, so that no child has a copy of the descriptor.
-    public func closeForAll() { ChildProcess.starting.withLock { _ in close() } }
-
     /// Calls write(2) once, and returns the number of bytes written.
     public func write(_ count: Int) throws(Errno) -> Int {
         try System.write(descriptor, Self.pattern(count))

@@ -191,8 +191,8 @@ extension FaultStage {
         for path in try Self.names(live).subtracting(baseline.names).sorted(by: >) {
             if let path = Self.inside(path) { remove(path) }
         }
-        // Descriptors that a child of this process has between its fork and its exec look like mappings.
-        try eventually("nothing is charged") { try live.blocks(.storageUsed) == 0 }
+        let charged = try live.blocks(.storageUsed)
+        guard charged == 0 else { throw TestFailure("\(charged) blocks are still charged") }
         for path in try Self.names(live).subtracting(baseline.names).sorted(by: >) {
             note("\(path) is left in the store")
             try Program.run("rm", "-rf", "\(live.storePath)/\(path)").succeeded()
