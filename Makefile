@@ -85,7 +85,7 @@ long: ## everything at full counts, an hour and more; before a release and after
 SNIPPETS_DIR = $(if $(findstring /tmp/,$(CURDIR)/),/dev/shm,$(CURDIR)/.build)
 snippets: build ## build apps written for iOS with ContainerStorage, and run them in a container
 	$(SWIFT) build --package-path Tests/AppSnippets --scratch-path .build/snippets $(STRICT_FLAGS)
-	@for app in AppSnippets ByImport; do \
+	@for app in AppSnippets ByImport PluginClient LibraryClient; do \
 		TMPDIR=$(SNIPPETS_DIR) $(BINARY) run --quiet --total 40M --others 10M -- .build/snippets/debug/$$app || exit; done
 
 APP_TESTS = --package-path Tests/AppTests --scratch-path .build/app-tests

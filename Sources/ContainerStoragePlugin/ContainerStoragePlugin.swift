@@ -27,8 +27,9 @@ struct ContainerStoragePlugin: BuildToolPlugin {
         ]
     }
 
-    /// Converts `$1`, the library's declarations, to `$2`, the declarations for the app's module, which are not public. Each
-    /// module that uses the plugin has its own copy, so a module that imports the app's module sees only Foundation's names.
+    /// Converts `$1`, the library's declarations, to `$2`, the declarations for the app's module. They are public, because
+    /// public and inlinable code of the app may use them. In a module that imports the app's, Foundation's names are preferred
+    /// to them. Names that Foundation lacks come from ContainerValues, so the app may declare the same names itself.
     ///
     /// On Linux, `URLSession` and related types are in FoundationNetworking, which iOS code does not import. If a target
     /// mentions `URLSession` or `URLRequest` without importing that module, the generated file also declares these types. It
@@ -38,15 +39,16 @@ struct ContainerStoragePlugin: BuildToolPlugin {
         shadows=$1 generated=$2
         shift 2
         {
-            sed -e 's/@_exported import/import/' -e 's/^\\( *\\)public /\\1/' "$shadows" || exit
+            sed -e 's/^@_exported import/public import/' -e 's/^import ContainerValues/@_exported &/' \\
+                -e 's/^    public /    @_disfavoredOverload public /' "$shadows" || exit
             if grep -qsw 'URLSession\\|URLRequest' "$@" && ! grep -qsw 'import FoundationNetworking' "$@"; then
                 echo '#if canImport(FoundationNetworking)'
-                echo 'import FoundationNetworking'
+                echo '@_exported import FoundationNetworking'
                 for name in URLSession URLSessionConfiguration URLSessionTask URLSessionDataTask URLSessionDownloadTask \\
                     URLSessionUploadTask URLSessionDelegate URLSessionTaskDelegate URLSessionDataDelegate \\
                     URLSessionDownloadDelegate URLRequest URLResponse HTTPURLResponse CachedURLResponse URLCache URLProtocol \\
                     URLCredential URLAuthenticationChallenge HTTPCookie HTTPCookieStorage; do
-                    echo "typealias $name = FoundationNetworking.$name"
+                    echo "public typealias $name = FoundationNetworking.$name"
                 done
                 echo '#endif'
             fi

@@ -23,6 +23,15 @@ extension Container {
         /// Creates a size in units of 1024^3 bytes, like `"64G"`.
         public static func gibibytes(_ count: Int) -> Size { Size(text: "\(count)G") }
 
+        /// Lets a size be written as a product or a shift of literals: `64 * 1024`, `64 << 10`.
+        public static func * (size: Size, factor: Int) -> Size {
+            let (bytes, overflow) = (size.bytes ?? .max).multipliedReportingOverflow(by: factor)
+            return size.bytes == nil || overflow ? Size(text: "\(size) * \(factor)") : Size(bytes)
+        }
+        public static func << (size: Size, bits: Int) -> Size {
+            (0..<63).contains(bits) ? size * (1 << bits) : Size(text: "\(size) << \(bits)")
+        }
+
         @available(*, deprecated, renamed: "kibibytes", message: "these are 1024 bytes each, and no kilobytes")
         public static func kilobytes(_ count: Int) -> Size { kibibytes(count) }
         @available(*, deprecated, renamed: "mebibytes", message: "these are 1024^2 bytes each, and no megabytes")

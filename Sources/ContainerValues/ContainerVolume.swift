@@ -18,7 +18,13 @@ public enum ContainerVolume {
             throw failure
         }
         let isInContainer = item.isInContainer
-        let answered = isInContainer ? ours : ours.subtracting(StoredValues.ofPlatform)
+        let answered = ours.filter {
+            switch $0 {
+            case StoredValues.total, StoredValues.available: item.hasCapacities
+            case StoredValues.isExcludedFromBackup: isInContainer
+            default: true
+            }
+        }
         var values = try url.resourceValues(forKeys: keys.subtracting(answered))
         for key in ours {
             if let value = item.value(of: key, isInContainer: isInContainer) {
@@ -73,11 +79,11 @@ extension ItemAttributes {
     fileprivate func value(of key: URLResourceKey, isInContainer: Bool) -> Any? {
         switch key {
         case StoredValues.fileAllocatedSize, StoredValues.totalFileAllocatedSize: return allocatedSize
-        case _ where !isInContainer: return nil
         case StoredValues.total: return capacity("volumeTotalCapacity").map { Int($0) }
         case StoredValues.available: return capacity("volumeAvailableCapacity").map { Int($0) }
         case StoredValues.important: return capacity("volumeAvailableCapacityForImportantUsage")
         case StoredValues.opportunistic: return capacity("volumeAvailableCapacityForOpportunisticUsage")
+        case _ where !isInContainer: return nil
         case StoredValues.isExcludedFromBackup: return mark("isExcludedFromBackup")
         case StoredValues.isPurgeable: return mark("isPurgeable")
         case StoredValues.fileProtection: return flag("fileProtection")

@@ -18,7 +18,10 @@ struct ItemAttributes {
     }
 
     /// Whether the item is on a mount of purgefs.
-    var isInContainer: Bool { volume != nil }
+    var isInContainer: Bool { mount != nil }
+
+    /// Whether the capacities of the item are those of a mount of purgefs.
+    var hasCapacities: Bool { volume != nil }
 
     /// Returns a flag of this file or folder; nil if the item does not have it, or if it cannot be read. Symbolic links and
     /// special files have no flags.
@@ -61,10 +64,20 @@ struct ItemAttributes {
     private var isLink: Bool { status.st_mode & S_IFMT == S_IFLNK }
     private var isFolder: Bool { status.st_mode & S_IFMT == S_IFDIR }
 
-    /// The path at which to query the volume; nil if no mount of purgefs is there. For anything but a folder this is the parent
+    /// The path at which to query the volume's capacities; nil if they are not those of a mount of purgefs.
+    private var volume: String? { mount ?? Self.container(ifRoot: path) }
+
+    /// Returns the container of a program that `purgefs run` or a harness started, if the path is "/". A phone has one volume,
+    /// so code for iOS may query it anywhere.
+    static func container(ifRoot path: String) -> String? {
+        guard path == "/", let mount = ProcessInfo.processInfo.environment["PURGEFS_MOUNT"] else { return nil }
+        return isMount(mount) ? mount : nil
+    }
+
+    /// A path on the mount of purgefs that has the item; nil if there is none. For anything but a folder this is the parent
     /// folder, because a file's attributes may be unreadable, and a link belongs to the volume that it is on. But a link
     /// outside a container that leads into one is queried itself, because Foundation follows links for capacities.
-    private var volume: String? {
+    private var mount: String? {
         let folder = isFolder ? path : URL(fileURLWithPath: path).deletingLastPathComponent().path
         if Self.isMount(folder) { return folder }
         return isLink && Self.isMount(path) ? path : nil

@@ -2,8 +2,8 @@
 public import Foundation
 import Glibc
 
-/// Implements the protection classes of FileManager and Data on a mount of purgefs. Elsewhere no classes exist, and the calls
-/// are Foundation's.
+/// Implements the protection classes of `Data` on a mount of purgefs, and what `ContainerFiles` needs for those of
+/// `FileManager`. Elsewhere no classes exist, and the calls are Foundation's.
 public enum ProtectedItems {
     /// Implements `Data.write(to:options:)`. If the options name no class, Foundation writes the file: a file that is
     /// overwritten in place keeps its class, and an atomic save makes a new file with its folder's class. Otherwise a new file
@@ -22,7 +22,7 @@ public enum ProtectedItems {
     }
 
     /// Saves a file atomically, with its class.
-    private static func replace(_ url: URL, by data: Data, of wanted: String) throws {
+    static func replace(_ url: URL, by data: Data, of wanted: String) throws {
         // This name is no longer than Foundation's temporary names. The file's own name plus a suffix could exceed the maximum
         // length.
         let new = url.deletingLastPathComponent().appendingPathComponent(".dat.nosync\(UUID().uuidString)")
@@ -34,7 +34,7 @@ public enum ProtectedItems {
         }
     }
 
-    private static func isInContainer(_ url: URL, followingLink: Bool) -> Bool {
+    static func isInContainer(_ url: URL, followingLink: Bool) -> Bool {
         if followingLink, let item = ItemAttributes(at: url.path) { return item.isInContainer }
         return ItemAttributes(at: url.deletingLastPathComponent().path)?.isInContainer ?? false
     }
@@ -77,72 +77,15 @@ public enum ProtectedItems {
         return open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (leadsNowhere ? 0 : O_EXCL), 0o666)
     }
 
-    /// Implements `FileManager.attributesOfItem(atPath:)`.
-    public static func attributes(ofItemAtPath path: String, _ files: FileManager) throws -> [FileAttributeKey: Any] {
-        var attributes = try files.attributesOfItem(atPath: path)
-        if let item = ItemAttributes(at: path), item.isInContainer, let name = item.flag(flagName) {
-            attributes[.protectionKey] = FileProtectionType(rawValue: name)
-        }
-        return attributes
-    }
-
-    /// Implements `FileManager.setAttributes(_:ofItemAtPath:)`.
-    public static func set(
-        _ attributes: [FileAttributeKey: Any], ofItemAtPath path: String, _ files: FileManager
-    ) throws {
-        let (wanted, others) = split(attributes)
-        try files.setAttributes(others ?? [:], ofItemAtPath: path)
-        if let wanted { try setClass(wanted, ofItemAtPath: path) }
-    }
-
-    /// Implements `FileManager.createDirectory(atPath:withIntermediateDirectories:attributes:)`. Every new folder gets the
-    /// class; existing folders keep theirs.
-    public static func createFolder(
-        atPath path: String, withIntermediateDirectories createIntermediates: Bool,
-        attributes: [FileAttributeKey: Any]?,
-        _ files: FileManager
-    ) throws {
-        let (wanted, others) = split(attributes)
-        let new = wanted == nil ? [] : missing(path)
-        try files.createDirectory(
-            atPath: path, withIntermediateDirectories: createIntermediates, attributes: others)
-        for folder in new { try wanted.map { try setClass($0, ofItemAtPath: folder) } }
-    }
-
-    /// Returns the folder and its ancestors as far as they do not exist yet, the innermost first.
-    private static func missing(_ path: String) -> [String] {
-        var folders: [String] = []
-        var folder = URL(fileURLWithPath: path)
-        while ItemAttributes(at: folder.path) == nil, folder.path != "/" {
-            folders.append(folder.path)
-            folder.deleteLastPathComponent()
-        }
-        return folders
-    }
-
-    /// Implements `FileManager.createFile(atPath:contents:attributes:)`. Foundation's method saves atomically, so here the file
-    /// gets its class before its name.
-    public static func createFile(
-        atPath path: String, contents data: Data?, attributes: [FileAttributeKey: Any]?, _ files: FileManager
-    ) -> Bool {
-        let (wanted, others) = split(attributes)
-        let url = URL(fileURLWithPath: path)
-        guard let wanted, isInContainer(url, followingLink: false) else {
-            return files.createFile(atPath: path, contents: data, attributes: others)
-        }
-        do {
-            try replace(url, by: data ?? Data(), of: wanted)
-            if let others { try files.setAttributes(others, ofItemAtPath: path) }
-            return true
-        } catch {
-            return false
-        }
-    }
-
     private static let flagName = "fileProtection"
 
+    /// Returns the class of an item; nil if it has none, or is not in a container.
+    static func className(ofItemAtPath path: String) -> String? {
+        ItemAttributes(at: path).flatMap { $0.isInContainer ? $0.flag(flagName) : nil }
+    }
+
     /// Separates the class from the other attributes.
-    private static func split(
+    static func split(
         _ attributes: [FileAttributeKey: Any]?
     ) -> (wanted: String?, others: [FileAttributeKey: Any]?) {
         guard var others = attributes, let wanted = others.removeValue(forKey: .protectionKey) else {

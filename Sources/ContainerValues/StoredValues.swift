@@ -20,8 +20,6 @@ public enum StoredValues {
         important, opportunistic, isPurgeable, fileProtection, total, available, isExcludedFromBackup,
         fileAllocatedSize, totalFileAllocatedSize,
     ]
-    /// The keys among `keys` that Foundation answers outside a mount of purgefs.
-    static let ofPlatform: Set<URLResourceKey> = [total, available, isExcludedFromBackup]
     /// The keys of flags, with their attributes.
     private static let flags = [isExcludedFromBackup: "isExcludedFromBackup", isPurgeable: "isPurgeable"]
 
@@ -53,7 +51,7 @@ public enum StoredValues {
     /// Returns the name of the protection class in the values.
     static func className(in keyedValues: [URLResourceKey: Any]) -> String? {
         let value = keyedValues[fileProtection]
-        // The value is a FileProtectionType or a URLFileProtection, which each module with the plugin declares itself.
+        // The value is a FileProtectionType or a URLFileProtection.
         return (value as? any RawRepresentable<String>)?.rawValue ?? value as? String
     }
 

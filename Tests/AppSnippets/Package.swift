@@ -2,16 +2,28 @@
 import PackageDescription
 
 // Apps written as for iOS, in a separate package that depends on this one. `make snippets` builds and runs them.
+let storage: Target.Dependency = .product(name: "ContainerStorage", package: "purgefs")
+let plugin: Target.PluginUsage = .plugin(name: "ContainerStoragePlugin", package: "purgefs")
 let package = Package(
     name: "AppSnippets",
     dependencies: [.package(name: "purgefs", path: "../..")],
     targets: [
         // The files of this target import only Foundation.
-        .executableTarget(
-            name: "AppSnippets", dependencies: [.product(name: "ContainerStorage", package: "purgefs")],
-            plugins: [.plugin(name: "ContainerStoragePlugin", package: "purgefs")]),
+        .executableTarget(name: "AppSnippets", dependencies: [storage], plugins: [plugin]),
         // This target imports the library instead of using the plugin.
-        .executableTarget(name: "ByImport", dependencies: [.product(name: "ContainerStorage", package: "purgefs")]),
+        .executableTarget(name: "ByImport", dependencies: [storage]),
+        // A library with a public interface, in the strictest mode and in the oldest, and programs that use it with and without
+        // the plugin.
+        .target(
+            name: "Library", dependencies: [storage],
+            swiftSettings: [
+                .enableUpcomingFeature("MemberImportVisibility"), .enableUpcomingFeature("InternalImportsByDefault"),
+            ],
+            plugins: [plugin]),
+        .executableTarget(
+            name: "PluginClient", dependencies: [storage, "Library"], swiftSettings: [.swiftLanguageMode(.v5)],
+            plugins: [plugin]),
+        .executableTarget(name: "LibraryClient", dependencies: ["Library"]),
     ],
     swiftLanguageModes: [.v6]
 )

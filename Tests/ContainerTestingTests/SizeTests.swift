@@ -39,4 +39,17 @@ import Testing
             ])
         #expect(Container.Settings().words == [])
     }
+
+    /// Swift infers the type of such an expression from the parameter.
+    @Test func expressionsOfLiterals() {
+        let sizes: [Container.Size] = [64 << 10, 64 * 1024, 3 * 1024 * 1024, "1K" * 2]
+        #expect(sizes.map(\.description) == ["65536", "65536", "3145728", "2048"])
+        #expect(type(of: 64 << 10) == Int.self)
+    }
+
+    /// purgefs refuses these sizes when they are used.
+    @Test func expressionsWithoutAValue() {
+        let sizes: [Container.Size] = [.init(.max) * 2, 1 << 63, 1 << -1, "1.5M" * 2]
+        #expect(sizes.map(\.bytes) == [nil, nil, nil, nil])
+    }
 }
