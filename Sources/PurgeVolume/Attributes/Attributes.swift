@@ -14,15 +14,25 @@ public struct Attributes: Sendable {
 
     /// Creates the attributes of an entry of the store from its status there. `st_blocks` x 512 is the charge on every store,
     /// so that du, df and the ledger agree (docs/RULES.md, Charged bytes).
+    ///
+    /// `isUnchecked` is for answers to SETATTR and LINK. The kernel takes these even if it has been told to forget the
+    /// attributes after the answer was made, and the calling thread may take an answer late. On a device whose clock was
+    /// advanced, the kernel therefore may not keep them.
     // Inlined, because a call would copy the borrowed state.
     @inline(__always)
-    init(of node: Node, _ status: FileStatus, birth: Instant? = nil, in state: borrowing VolumeState) {
+    init(
+        of node: Node, _ status: FileStatus, birth: Instant? = nil, isUnchecked: Bool = false,
+        in state: borrowing VolumeState
+    ) {
         // When an ordinary user writes, the daemon clears these bits, and the kernel's cache does not see that.
         let dropsBits = node.isRegular && status.st_mode & (S_ISUID | S_ISGID) != 0
         // After a change of the clock, the kernel can be made to revalidate an entry without a name only if it is an open file.
         let isFound = !state[node].isUnlinked || state[node].opens > 0
-        self.init(status, birth: birth, mayBeCached: !dropsBits && !state[node].isPassed && isFound)
-        if !state.device.history.isEmpty {
+        let isAdvanced = !state.device.history.isEmpty
+        self.init(
+            status, birth: birth,
+            mayBeCached: !dropsBits && !state[node].isPassed && isFound && !(isUnchecked && isAdvanced))
+        if isAdvanced {
             state.device.fileClock.showTimes(&self.status, &self.birth, state[node].io.setTimes)
         }
         self.status.st_blocks = node.isRegular ? Int(state[node].blocks * 8) : 0

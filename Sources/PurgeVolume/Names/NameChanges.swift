@@ -103,7 +103,7 @@ struct NameChanges: VolumeFamily {
             state.tree.link(node, as: Dentry(directory: parent, name: key))
             _ = state.endHold(of: node)
             state.grant(node)
-            return Entry(node: node, attributes: Attributes(of: node, status, in: state))
+            return Entry(node: node, attributes: Attributes(of: node, status, isUnchecked: true, in: state))
         }
     }
 
