@@ -16,6 +16,7 @@ PURGEFS names the binary; by default it is in PATH. docs/HARNESSES.md has exampl
 
 import collections
 import contextlib
+import errno
 import json
 import os
 import pathlib
@@ -37,6 +38,24 @@ _FLAGS = {  # the names that `mark` takes, with their extended attributes
     "after": "purgeAfter", "limit": "sizeLimit", "group": "purgeGroup", "tombstone": "purgeTombstone",
 }
 
+_SIZE = "a size such as 4096, 64K, 1.5G or 64GB; + or - before it changes the present value"
+_DURATION = "a duration such as 30s, 5m, 2h, 3d or 1w"
+_ALLOWED = {  # what a control file or a flag accepts, for messages
+    "storage.total": _SIZE, "storage.others": _SIZE, "storage.others.purgeable": _SIZE + "; at most others",
+    "storage.others.share": "a whole number from 0 to 100", "storage.profile": "documented or device",
+    "storage.thresholds": "off, default, or LEVEL=LIMIT separated by commas, where the levels verylow, low, nearlow and desired "
+                          "rise in this order, and a limit is a size or a percentage",
+    "storage.purge.latency": _DURATION + ", or 0", "storage.policies": "check or reset",
+    "storage.reclaim": "a size, tmp, caches, purgeable or all", "storage.plan": "a size, tmp, caches, purgeable or all",
+    "device.state": "lock, unlock or reboot", "device.clock": "+ and " + _DURATION,
+    "app.state": "launch, terminate, update or delete",
+    "journal.size": "0, or a size from 1M to 1G", "journal.age": _DURATION + ", or 0",
+    "isPurgeable": "low, medium, high, True or False", "isExcludedFromBackup": "True or False",
+    "fileProtection": "complete, completeUnlessOpen, completeUntilFirstUserAuthentication, completeWhenUserInactive or none",
+    "purgeAfter": _DURATION + ", or 0; only on a folder", "sizeLimit": "a size such as 64K, or 0; only on a folder",
+    "purgeGroup": "True or False; only on a folder", "purgeTombstone": "True or False; only on a folder",
+}
+
 Numbers = collections.namedtuple("Numbers", "total others used available important opportunistic reclaimable pressure")
 Numbers.__doc__ = "The numbers of one moment, in bytes; pressure is normal, nearLow, low or veryLow."
 
@@ -56,7 +75,7 @@ class Container:
 
     def __init__(self, **options):
         self.binary = os.environ.get("PURGEFS") or "purgefs"
-        self._messages = tempfile.TemporaryFile("w+", errors="replace")
+        self._messages = open(os.memfd_create("purgefs"), "w+", errors="replace")
         self._events = None
         self._seen = []
         self._found = {}  # the newest purge of each path that expect_purge has returned
@@ -72,7 +91,8 @@ class Container:
         try:
             self._run = subprocess.Popen(
                 words + ["--", "sh", "-c", 'printf "%s\\n" "$PURGEFS_MOUNT"; read -r end || :'],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._messages, start_new_session=True)
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._messages, start_new_session=True,
+                env=_outside(os.environ))
         except OSError as error:
             self._messages.close()
             raise RuntimeError(
@@ -205,7 +225,7 @@ class Container:
         """Sends one command to a control file."""
         file = os.open(self._control(name), os.O_WRONLY)
         try:
-            with _refusal(name, repr(command)):
+            with _refusal(name, repr(command), name):
                 os.write(file, os.fsencode(str(command)))
         finally:
             os.close(file)
@@ -277,7 +297,7 @@ class Container:
         try:
             complete = True
             try:
-                with _refusal(name, repr(command)):
+                with _refusal(name, repr(command), name):
                     os.write(file, os.fsencode(command))
             except BlockingIOError:
                 complete = False
@@ -320,7 +340,7 @@ class Container:
             text = str(int(value)) if isinstance(value, bool) else str(value)
             if name not in _FLAGS:
                 raise TypeError(f"unknown flag {name}; the flags are {', '.join(_FLAGS)}")
-            with _refusal(path, f"{name}={value!r}"):
+            with _refusal(path, f"{name}={value!r}", _FLAGS[name]):
                 os.setxattr(self._inside(path), f"user.purgefs.{_FLAGS[name]}", os.fsencode(text))
 
     def attribute(self, path, name):
@@ -328,7 +348,7 @@ class Container:
         try:
             return os.fsdecode(os.getxattr(self._inside(path), f"user.purgefs.{name}"))
         except OSError as error:
-            if error.errno == 61:  # ENODATA
+            if error.errno == errno.ENODATA:
                 return None
             raise
 
@@ -409,6 +429,19 @@ class Container:
         self._found[name] = max(self._found.get(name, 0), found[-1]["seq"])
         return found[-1]
 
+    def assert_not_purged(self, path, *, after=0):
+        """Raises AssertionError, with the reason, if the file was purged since the container was made or after a `position`.
+
+        Raises RuntimeError if events were lost, so that the outcome is unknown.
+        """
+        name = self._name(path)
+        found = self._ask(lambda: self.events("purge", path, after))
+        if found:
+            raise AssertionError(f"{_shown(name)} was purged, event {found[-1]['seq']}. {self.why(name)}")
+        missed = sum(_missed(event) for event in self.events("dropped", after=after))
+        if missed:
+            raise RuntimeError(f"cannot tell whether {_shown(name)} was purged: {missed} events were lost")
+
     def _why_not(self, name, after):
         why = self.why(name)
         name = _shown(name)
@@ -463,12 +496,20 @@ class _Question(threading.Thread):
 
 
 @contextlib.contextmanager
-def _refusal(who, what):
-    """Adds what was refused to an OSError, which has a path at most."""
+def _refusal(who, what, kind):
+    """Adds what was refused to an OSError, which has a path at most, and if the value is wrong, which values are allowed."""
     try:
         yield
     except OSError as error:
-        raise OSError(error.errno, f"{who} has refused {what}: {error.strerror}") from None
+        allowed = f"; allowed: {_ALLOWED[kind]}" if error.errno == errno.EINVAL and kind in _ALLOWED else ""
+        raise OSError(error.errno, f"{who} has refused {what}: {error.strerror}{allowed}") from None
+
+
+def _outside(environment):
+    """Returns the environment without a TMPDIR in a container, where no store can be."""
+    inside, place = environment.get("PURGEFS_MOUNT"), environment.get("TMPDIR", "")
+    return {name: value for name, value in environment.items()
+            if name != "TMPDIR" or not inside or not pathlib.Path(place).is_relative_to(inside)}
 
 
 def _shown(name):
@@ -543,6 +584,19 @@ def container(request, make_container):
             raise TypeError(f"the marker `container` takes options by name, as total=\"64M\", and not {mark.args[0]!r}")
         options.update(mark.kwargs)
     return make_container(**{**options, **getattr(request, "param", {})})
+
+
+@pytest.fixture
+def container_home(container, monkeypatch):
+    """The fixture `container`, with the variables of `purgefs run` set for code in this process: HOME, TMPDIR and others.
+
+    `pathlib.Path.home()`, `tempfile` and libraries that read XDG_CACHE_HOME then find the container.
+    """
+    for name, value in container.environment.items():
+        if os.environ.get(name) != value:
+            monkeypatch.setenv(name, value)
+    monkeypatch.setattr(tempfile, "tempdir", None)  # the place that tempfile has found before
+    return container
 
 
 @pytest.hookimpl(hookwrapper=True)

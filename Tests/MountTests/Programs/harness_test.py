@@ -2,6 +2,8 @@
 
 import errno
 import os
+import pathlib
+import tempfile
 
 import pytest
 
@@ -149,6 +151,10 @@ def test_programs_and_mistakes(container):
         container.mark("Documents", protection="secret")
     with pytest.raises(OSError, match="storage.plan has refused 'everything': Invalid argument"):
         container.plan("everything")
+    with pytest.raises(OSError, match="app.state has refused 'start'.*; allowed: launch, terminate, update or delete"):
+        container.app("start")
+    with pytest.raises(OSError, match="refused protection='secret'.*; allowed: complete, completeUnlessOpen, "):
+        container.mark("Documents", protection="secret")
     with pytest.raises(TypeError, match="has no size"):
         container.set(size="1M")
     with pytest.raises(ValueError, match="4096"):
@@ -160,6 +166,30 @@ def test_programs_and_mistakes(container):
         container.expect_purge("Documents/keep", within=0)
     with pytest.raises(TypeError, match="exclude each other"):
         container.expect_purge("Documents/keep", within=0, after=0, during=lambda: None)
+
+
+def test_not_purged(container):
+    photo = container.caches / "photo"
+    photo.write_bytes(bytes(4096))
+    container.assert_not_purged(photo)
+    container.purge("caches")
+    with pytest.raises(AssertionError, match="Library/Caches/photo was purged, event .*Library/Caches"):
+        container.assert_not_purged("Library/Caches/photo")
+    container.assert_not_purged(photo, after=container.position)
+
+
+def test_code_in_this_process(container_home, make_container):
+    assert pathlib.Path.home() == container_home.path and tempfile.gettempdir() == str(container_home.tmp)
+    with tempfile.NamedTemporaryFile() as file:
+        assert pathlib.Path(file.name).parent == container_home.tmp
+    assert os.environ["XDG_CACHE_HOME"] == str(container_home.caches)
+    other = make_container(total="64M")             # its store is not in the first container
+    assert not other.path.is_relative_to(container_home.path)
+
+
+def test_the_environment_is_restored(container):
+    assert pathlib.Path.home() != container.path and "PURGEFS_MOUNT" not in os.environ
+    assert not tempfile.gettempdir().startswith(str(container.path))
 
 
 @pytest.mark.parametrize("number", range(20))
