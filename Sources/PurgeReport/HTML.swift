@@ -37,7 +37,9 @@ struct HTML: Sendable {
     }
 
     /// The elements that no line break follows in the markup. After an inline element, a line break would render as a space.
-    private static let inline: Set<String> = ["b", "bdi", "code", "span", "strong", "time", "dt", "dd", "td", "th"]
+    private static let inline: Set<String> = [
+        "a", "b", "bdi", "code", "span", "strong", "time", "dt", "dd", "td", "th",
+    ]
 
     private static func text(_ attributes: Attributes) -> String {
         attributes.map { " \($0.key)=\"\($0.value.escaped)\"" }.joined()

@@ -25,7 +25,9 @@ struct ReportHistory {
     static let mostGroupsShown = 40
 
     static let types: Set<EventType> = [
-        .purge, .refused, .hostFull, .pressure, .device, .app, .clock, .capacity, .dropped, .mount, .unmount,
+        .purge, .refused, .hostFull, .flagLost, .protectionDenied, .pressure, .device, .app, .clock, .capacity,
+        .dropped,
+        .mount, .unmount,
     ]
 
     private var groups: [Group: Purged] = [:]
@@ -41,6 +43,8 @@ struct ReportHistory {
     private(set) var locks = States<LockState>(most: 1024) { $0.restrictsData ? 1 : 0 }
     private(set) var timesLocked = 0
     private(set) var reboots = Moments()
+    private(set) var flagsLost = 0
+    private(set) var denials = 0
     /// The number of records in the journal that report missing events.
     private(set) var dropped = 0
     private var eventTimes = EventTimes()
@@ -63,6 +67,8 @@ struct ReportHistory {
             newestChanges.add(event)
             addState(event, time)
         case .clock, .app, .capacity: newestChanges.add(event)
+        case .flagLost: flagsLost += 1
+        case .protectionDenied: denials += 1
         case .dropped: dropped += 1
         default: break
         }
@@ -119,6 +125,14 @@ extension ReportHistory {
         var sum = Purged(directory: nil, reason: "")
         for group in rest { sum.add(group) }
         return (Array(sorted.prefix(Self.mostGroupsShown)), (rest.count, sum))
+    }
+
+    /// The sum of all purges.
+    var purgedSum: Purged {
+        var sum = Purged(directory: nil, reason: "")
+        for group in groups.values { sum.add(group) }
+        for group in further.values { sum.add(group) }
+        return sum
     }
 
     /// The moments that a chart must include.

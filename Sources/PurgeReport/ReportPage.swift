@@ -46,7 +46,7 @@ struct ReportPage {
     private var sections: [HTML] {
         let tables = ReportTables(content: content)
         let remarks = content.remarks.map { HTML("p", ["class": "warning"], HTML(HTMLText($0, limit: 1000))) }
-        return remarks + storage + overTime
+        return remarks + tables.glance + storage + overTime
             + [
                 tables.numbers, tables.findings, tables.largest, tables.purged, tables.refused, tables.changes,
                 tables.settings,

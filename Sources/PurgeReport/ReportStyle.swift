@@ -54,6 +54,11 @@ enum ReportStyle {
         dl { margin: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); gap: 0 1.5rem; }
         dl div { display: flex; flex-wrap: wrap; gap: 0 1rem; border-bottom: 1px solid var(--line); padding: 0.3rem 0; }
         dt { color: var(--soft); } dd { margin: 0 0 0 auto; text-align: right; min-width: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+        .glance { list-style: none; margin: 0; padding: 0; }
+        .glance li { padding: 0.2rem 0 0.2rem 0.75rem; margin: 0.35rem 0; border-left: 0.3rem solid var(--line); }
+        .glance .bad { border-color: var(--red); } .glance .noted { border-color: var(--amber); }
+        .glance .good { border-color: var(--green); }
+        .glance a { color: inherit; font-weight: 600; }
         .paths { margin: 0.25rem 0; padding-left: 1.25rem; }
         table { width: 100%; border-collapse: collapse; margin-top: 0.75rem; font-size: 0.9rem; }
         caption { text-align: left; color: var(--soft); padding-bottom: 0.25rem; }
