@@ -10,7 +10,8 @@ import PurgeWhy
 enum Verbs {
     /// Verbs are built on demand, because building all of them takes longer than mounting.
     private static let table: [@Sendable () -> Verb] = [
-        { .run }, { .mount }, { .unmount }, { .status }, { .set }, { .mark }, { .purge }, { .policy }, { .clean },
+        { .run }, { .mount }, { .unmount }, { .list }, { .status }, { .set }, { .mark }, { .purge }, { .policy },
+        { .clean },
         { .device }, { .clock }, { .app }, { .events }, { .diagnose },
         { .report(addFindings: ReportContent.addFindings) }, { .why }, { .backup }, { .check },
     ]
@@ -37,12 +38,19 @@ enum Verbs {
         return "the type for mount(8) and fstab is purgefs, not fuse.purgefs: mount -t purgefs \(words[1]) \(words[2])"
     }
 
+    /// Verbs of simctl, docker and other tools, each with ours.
+    private static let elsewhere = [
+        "boot": "mount", "create": "mount", "shutdown": "unmount", "erase": "app delete", "clone": "run --copy-of",
+        "ls": "list", "ps": "list", "df": "status", "exec": "run", "log": "events", "logs": "events", "fsck": "check",
+    ]
+
     private static func objection(to name: String) -> String {
         if Planned.verbs.contains(name) { return "the verb '\(name)' is planned, but not built yet" }
         if name.contains("/") { return "'\(name)' is a path, not a verb; did you mean 'purgefs status \(name)'?" }
         if let verb = all.first(where: { $0.words.contains(name) }) {
             return "unknown verb '\(name)'; did you mean 'purgefs \(verb.name) \(name)'?"
         }
+        if let ours = elsewhere[name] { return "unknown verb '\(name)'; did you mean 'purgefs \(ours)'?" }
         let isOption = name.hasPrefix("-")
         if isOption, all.contains(where: { $0.takes(name) }) {
             return "the option '\(name)' must come after the verb"

@@ -6,8 +6,8 @@ extension Mounts {
     /// Files that `purgefs generate` writes, loaded by the shells they are for.
     @Suite struct CompletionTests {
         private static let verbs = [
-            "run", "mount", "unmount", "status", "set", "mark", "purge", "policy", "clean", "device", "clock", "app",
-            "events", "diagnose", "report", "why", "backup", "check",
+            "run", "mount", "unmount", "list", "status", "set", "mark", "purge", "policy", "clean", "device", "clock",
+            "app", "events", "diagnose", "report", "why", "backup", "check",
         ]
 
         /// Completions for `run --at`: the settings of `set`, and the control files that take commands.
@@ -86,7 +86,7 @@ extension Mounts {
                 (["mark", "--purgeable", "=", "h"], ["high"]),
                 (["mark", "--purgeable", "zf"], ["zfile"]),
                 (["mark", "--", "--pu"], []),
-                (["device", ""], ["lock", "unlock", "reboot"]),
+                (["device", ""], ["lock", "unlock", "reboot", "state"]),
                 (["device", "lock", "z"], ["zdir"]),
                 (["set", "clock"], []),
                 (["set", "storage.others.pu"], ["storage.others.purgeable="]),
@@ -196,7 +196,7 @@ extension Mounts {
                 ("", Set(Self.verbs + ["help", "--help", "--version"])), ("help u", ["unmount"]),
                 ("umount --f", ["--force"]), ("mount --profile ", ["documented", "device"]),
                 ("mount --log z", ["zdir", "zfile"]), ("mount z", ["zdir"]), ("mark --purgeable=h", ["high"]),
-                ("mark zf", ["zfile"]), ("device ", ["lock", "unlock", "reboot"]), ("device lock z", ["zdir"]),
+                ("mark zf", ["zfile"]), ("device ", ["lock", "unlock", "reboot", "state"]), ("device lock z", ["zdir"]),
                 ("set storage.others.p", ["storage.others.purgeable="]), ("set z", ["zdir"]),
                 ("run --store z", ["zdir"]), ("run --chdir readlin", ["readlink"]), ("run -- cat zf", ["zfile"]),
                 ("set storage.prof", ["storage.profile=documented", "storage.profile=device"]),

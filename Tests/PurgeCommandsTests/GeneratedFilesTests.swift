@@ -26,7 +26,7 @@ struct GeneratedFilesTests {
     @Test func helpPagesHaveOptions() {
         #expect(options("run").contains("--total") && options("run").contains("-o"))
         #expect(options("mark").count == 9)
-        #expect(options("device") == [])
+        #expect(options("app") == [])
     }
 
     @Test(arguments: Verbs.all.map(\.name)) func manualPage(verb: String) throws {

@@ -52,6 +52,15 @@ struct SuggestionTests {
     }
 
     @Test(arguments: [
+        ("boot", "mount"), ("shutdown", "unmount"), ("erase", "app delete"), ("clone", "run --copy-of"), ("ps", "list"),
+        ("df", "status"), ("reboot", "device reboot"), ("lock", "device lock"),
+    ])
+    func aVerbOfAnotherTool(word: String, meant: String) {
+        let failure = #expect(throws: CommandFailure.self) { try Verbs.named(word) }
+        #expect(failure?.message.contains("unknown verb '\(word)'; did you mean 'purgefs \(meant)") == true)
+    }
+
+    @Test(arguments: [
         ("-q", "run", "--quiet"), ("-v", "backup", "--verbose"), ("--size", "mount", "--total"),
         ("--size", "purge", "--bytes"), ("--readonly", "mount", "-o ro"), ("--read-only", "run", "-o ro"),
         ("-n", "clean", "--dry-run"), ("-q", "status", nil),

@@ -22,7 +22,9 @@ public final class ChildProcess: Sendable {
         outputPath = output
         errorPath = errors
         // The test's variables come last: a daemon that purgefs forks shows its arguments in place of the first ones.
-        let inherited = ProcessInfo.processInfo.environment.filter { environment[$0.key] == nil }
+        let inherited = ProcessInfo.processInfo.environment.filter {
+            environment[$0.key] == nil && $0.key != "GITHUB_ACTIONS"
+        }
         let variables = [inherited, environment].flatMap {
             $0.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         }

@@ -37,6 +37,12 @@ struct EventDemand: Sendable {
         glob = pattern.isEmpty ? nil : Glob(String(pattern))
     }
 
+    /// The demand and what has met it: `refused: 2 events, the first of Documents/a`.
+    var finding: String {
+        let path = firstPath.map { ", the first of \(VisibleText.of($0))" } ?? ""
+        return "\(VisibleText.of(text)): \(count) \(count == 1 ? "event" : "events")\(path)"
+    }
+
     /// Counts an event if it matches. A purge without a path is a loss of other apps, not of this one.
     mutating func meet(_ event: Event) {
         guard event.type == type, event.path != nil || type != .purge else { return }

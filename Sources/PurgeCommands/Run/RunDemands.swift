@@ -24,20 +24,14 @@ struct RunDemands {
     /// Checks the name of the summary, so that a name that cannot be written is reported before anything begins.
     func check(store: String?) throws(CommandFailure) { try summary?.check(store: store) }
 
-    /// Writes the summary. `status` is COMMAND's, 125 if the container was lost, or nil if COMMAND was not started.
-    func write(_ run: RunSummary, status: Int32?) throws(CommandFailure) {
-        try summary?.write(run.json(status: status))
-    }
+    /// Writes the summary.
+    func write(_ run: RunSummary) throws(CommandFailure) { try summary?.write(run.json) }
 
     /// Reports the demands that were met, and returns the status of the run. A COMMAND that has failed keeps its own status.
     func status(after status: Int32, _ events: RunTally, _ console: Console) -> Int32 {
         let met = events.demands.filter { $0.count > 0 }
         if met.isEmpty { return status }
-        for demand in met {
-            let path = demand.firstPath.map { ", the first of \(VisibleText.of($0))" } ?? ""
-            let count = "\(demand.count) \(demand.count == 1 ? "event" : "events")"
-            console.warn("run: --fail-on \(VisibleText.of(demand.text)): \(count)\(path)")
-        }
+        for demand in met { console.warn("run: --fail-on \(demand.finding)") }
         return status == ExitStatus.done ? ExitStatus.demandFailed : status
     }
 }

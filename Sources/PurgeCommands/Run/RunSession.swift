@@ -71,10 +71,10 @@ struct RunSession {
         failures += ending.awaitEnd(of: daemon, record)
         if failures.isEmpty, daemon.wasKilled { noteLoss(of: daemon, in: &result) }
         let after = wasThere ? told : nil
-        if case .success = result { summarize(after, events) }
-        do throws(CommandFailure) {
-            try demands.write(summary(of: result, after, events), status: outcome(of: result)?.status)
-        } catch { failures.append(error) }
+        let summary = summary(of: result, after, events)
+        if case .success = result { summarize(after, summary) }
+        do throws(CommandFailure) { try demands.write(summary) } catch { failures.append(error) }
+        RunAnnotations(invocation.arguments)?.write(summary, program: invocation.arguments.operands[0], console)
         for failure in failures { console.warn(failure.message) }
         let status = try result.get().status
         guard failures.isEmpty else { return ExitStatus.runFailed }
@@ -233,15 +233,23 @@ struct RunSession {
     private func summary(
         of result: Result<Outcome, CommandFailure>, _ after: DaemonReport?, _ events: RunTally
     ) -> RunSummary {
-        let before = outcome(of: result).map { _ in prepared.refusedBefore }
-        return RunSummary(refusedBefore: before, after: after?.status, events: events)
+        let outcome = outcome(of: result)
+        return RunSummary(
+            verdict: Self.verdict(of: outcome, events), status: outcome?.status,
+            refusedBefore: outcome.map { _ in prepared.refusedBefore },
+            after: after?.status, events: events)
     }
 
-    private func summarize(_ after: DaemonReport?, _ events: RunTally) {
-        if !invocation.arguments.has(.quiet) {
-            console.warn(RunSummary(refusedBefore: prepared.refusedBefore, after: after?.status, events: events).text)
-        }
-        let refusals = after?.hostRefusals ?? events.hostRefusals
+    private static func verdict(of outcome: Outcome?, _ events: RunTally) -> RunVerdict {
+        guard let outcome else { return .notStarted }
+        if outcome.hasLostContainer { return .lost }
+        if outcome.status != ExitStatus.done { return .failed(outcome.end) }
+        return events.demands.contains { $0.count > 0 } ? .failOn : .passed
+    }
+
+    private func summarize(_ after: DaemonReport?, _ summary: RunSummary) {
+        if !invocation.arguments.has(.quiet) { console.warn(summary.text) }
+        let refusals = after?.hostRefusals ?? summary.events.hostRefusals
         guard refusals > 0 else { return }
         console.warn(
             "warning: \(prepared.store): the disk under the store is full: \(refusals) "

@@ -3,6 +3,9 @@ import PurgeStore
 
 /// The effects of one run on its container, as text and as JSON.
 struct RunSummary {
+    let verdict: RunVerdict
+    /// COMMAND's exit status, 125 if the container was lost, or nil if COMMAND was not started.
+    let status: Int32?
     /// How many writes the store had refused before COMMAND; nil if COMMAND was not reached.
     let refusedBefore: Int64?
     /// The status after the unmount; nil if the container disappeared earlier.
@@ -10,20 +13,22 @@ struct RunSummary {
     let events: RunTally
 
     var text: String {
-        let (files, bytes) = (events.purgedFiles, events.purgedBytes)
-        var text = "purged \(files) \(files == 1 ? "file" : "files")"
-        if bytes > .zero { text += " (\(bytes.inWords): \(parts))" }
-        text += ", \(refused) \(refused == 1 ? "write" : "writes") refused"
-        if let storage = after?.storage { text += "; \(space(storage))" }
-        return text
+        verdict.text + "; purged \(purgedText), \(refusedText) refused" + (after.map { "; \(space($0.storage))" } ?? "")
     }
 
-    private func space(_ storage: StatusReport.Storage) -> String {
+    var purgedText: String {
+        let (files, bytes) = (events.purgedFiles, events.purgedBytes)
+        return "\(files) \(files == 1 ? "file" : "files")" + (bytes > .zero ? " (\(bytes.inWords): \(parts))" : "")
+    }
+
+    var refusedText: String { "\(refused) \(refused == 1 ? "write" : "writes")" }
+
+    func space(_ storage: StatusReport.Storage) -> String {
         "used \(storage.used.inWords), others \(storage.others.inWords), free \(storage.available.inWords) of "
             + storage.total.inWords
     }
 
-    private var refused: Int64 {
+    var refused: Int64 {
         guard let after, let refusedBefore else { return events.refusals }
         return after.counters.refusedWrites - refusedBefore
     }
@@ -43,6 +48,7 @@ extension RunSummary {
             var byReason: [String: ByteCount]
         }
         var version = 1
+        var verdict: String
         var status: Int32?
         var purged: Purged
         var refusedWrites: Int64
@@ -51,10 +57,9 @@ extension RunSummary {
         var pressure: PressureLevel?
     }
 
-    /// Returns the summary as JSON. `status` is COMMAND's, 125 if the container was lost, or nil if COMMAND was not started.
-    func json(status: Int32?) -> String {
+    var json: String {
         let document = Document(
-            status: status,
+            verdict: verdict.word, status: status,
             purged: .init(
                 files: events.purgedFiles, bytes: events.purgedBytes,
                 byReason: Dictionary(uniqueKeysWithValues: events.purged.map { ($0.reason, $0.bytes) })),

@@ -47,7 +47,7 @@ extension Verb {
         ],
         options: [OptionSpec.store, OptionSpec.copyOf, OptionSpec.seed] + OptionSpec.mounting + [
             OptionSpec.at, OptionSpec.chdir, OptionSpec.failOn, OptionSpec.eventsFile, OptionSpec.summaryFile,
-            OptionSpec.reportFile, OptionSpec.traceFile, OptionSpec.quiet,
+            OptionSpec.reportFile, OptionSpec.annotate, OptionSpec.traceFile, OptionSpec.quiet,
         ],
         operands: 1...(.max), endsAtFirstOperand: true,
         sections: [HelpSection(title: "ENVIRONMENT OF COMMAND", lines: RunEnvironment.help)],

@@ -1,0 +1,85 @@
+import Glibc
+import PurgeCommandLine
+import PurgeSystem
+
+extension OptionSpec {
+    static let annotate = OptionSpec(
+        "annotate", .choice("WHEN", ["auto", "github", "off"]),
+        "print the result as annotations of GitHub Actions on standard error, and append it to the step's summary: "
+            + "auto (if GITHUB_ACTIONS is set, unless --quiet), github, off")
+}
+
+/// Annotations of GitHub Actions, which show the result of a run in the list of checks and on the page of the job.
+struct RunAnnotations {
+    private let stepSummary: String?
+
+    /// Returns nil if no annotations are wanted.
+    init?(_ arguments: Arguments) {
+        switch arguments.text(.annotate) {
+        case "github": break
+        case "off": return nil
+        default:
+            guard Self.variable("GITHUB_ACTIONS") != nil, !arguments.has(.quiet) else { return nil }
+        }
+        stepSummary = Self.variable("GITHUB_STEP_SUMMARY")
+    }
+
+    /// Prints the annotations. A run that passed without a purge or a refusal gets none.
+    func write(_ run: RunSummary, program: String, _ console: Console) {
+        let name = VisibleText.of(program)
+        if run.verdict.isFailure || run.hasLosses {
+            let level = run.verdict.isFailure ? "error" : "notice"
+            console.note("::\(level) title=purgefs run \(Self.property(name))::\(Self.escaped(run.text))")
+        }
+        for demand in run.events.demands where demand.count > 0 {
+            console.note("::error title=purgefs --fail-on::\(Self.escaped(demand.finding))")
+        }
+        guard let stepSummary else { return }
+        do throws(Errno) {
+            let file = try FileDescriptor.openOutput(stepSummary, O_APPEND)
+            try file.writeAll(Array(run.markdown(program: name).utf8))
+        } catch { console.warn(CommandFailure("cannot write the step's summary", output: stepSummary, error).message) }
+    }
+
+    private static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Escapes the text of an annotation. A line break would end it.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "%": result += "%25"
+            case "\r": result += "%0D"
+            case "\n": result += "%0A"
+            default: result.unicodeScalars.append(character)
+            }
+        }
+        return result
+    }
+
+    /// Escapes a property of an annotation, which a colon or comma would end.
+    private static func property(_ text: String) -> String {
+        escaped(text).split(separator: ":", omittingEmptySubsequences: false).joined(separator: "%3A")
+            .split(separator: ",", omittingEmptySubsequences: false).joined(separator: "%2C")
+    }
+}
+
+extension RunSummary {
+    /// Whether the app lost files or had writes refused.
+    var hasLosses: Bool { events.purgedFiles > 0 || refused > 0 }
+
+    /// The summary as a section of Markdown.
+    func markdown(program: String) -> String {
+        let name = program.map { $0 == "`" ? "'" : String($0) }.joined()
+        var lines = ["### purgefs run `\(name)`", "", "\(verdict.text).", "", "| | |", "|---|---|"]
+        lines.append("| purged | \(purgedText) |")
+        lines.append("| refused | \(refusedText) |")
+        if let storage = after?.storage { lines.append("| storage | \(space(storage)) |") }
+        for demand in events.demands where demand.count > 0 {
+            lines.append("| --fail-on | \(demand.finding.map { $0 == "|" ? "\\|" : String($0) }.joined()) |")
+        }
+        return lines.joined(separator: "\n") + "\n\n"
+    }
+}

@@ -1,0 +1,40 @@
+import PurgeCommandLine
+import PurgeSystem
+
+/// The result of a run in one phrase, at the beginning of its summary.
+enum RunVerdict {
+    /// COMMAND ended with 0.
+    case passed
+    /// COMMAND ended with another status, or by a signal.
+    case failed(ProcessEnd)
+    /// COMMAND ended with 0, but there were events of `--fail-on`.
+    case failOn
+    /// The container was gone before COMMAND had ended.
+    case lost
+    case notStarted
+
+    /// The word in the file of `--summary`.
+    var word: String {
+        switch self {
+        case .passed: "passed"
+        case .failed: "failed"
+        case .failOn: "failOn"
+        case .lost: "lost"
+        case .notStarted: "notStarted"
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .passed: "COMMAND ended with 0"
+        case .failed(let end): "COMMAND \(RunReport.words(of: end))"
+        case .failOn: "COMMAND ended with 0, but there were events of --fail-on"
+        case .lost: "COMMAND has lost its container"
+        case .notStarted: "COMMAND was not started"
+        }
+    }
+
+    var isFailure: Bool {
+        if case .passed = self { false } else { true }
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Support
+import Testing
+
+extension Mounts {
+    /// The verdict at the beginning of the summary of `run`, and annotations of GitHub Actions.
+    @Suite struct RunVerdictTests {
+        struct Case: Sendable {
+            let script: String
+            var options: [String] = []
+            let word: String
+            let status: Int32
+            let text: String
+        }
+        private static let cases = [
+            Case(
+                script: ":", word: "passed", status: 0,
+                text: "COMMAND ended with 0; purged 0 files, 0 writes refused; used "),
+            Case(script: "exit 3", word: "failed", status: 3, text: "COMMAND ended with 3; purged 0 files"),
+            Case(script: "kill -9 $$", word: "failed", status: 137, text: "COMMAND was killed by signal 9; purged "),
+            Case(
+                script: refusal, options: ["--fail-on", "refused"], word: "failOn", status: 123,
+                text: "COMMAND ended with 0, but there were events of --fail-on; purged 0 files, 1 write refused; used "
+            ),
+            Case(
+                script: refusal + "; exit 4", options: ["--fail-on", "refused"], word: "failed", status: 4,
+                text: "COMMAND ended with 4; purged 0 files, 1 write refused; used "),
+        ]
+        private static let refusal = "head -c 2M /dev/zero 2>/dev/null >~/Documents/large || :"
+
+        private func run(
+            _ words: [String], in scratch: Scratch, environment: [String: String] = [:]
+        ) throws -> Outcome {
+            try Program.run(
+                [PurgefsBinary.path, "run", "--total", "1M"] + words, in: scratch.path, environment: environment)
+        }
+
+        @Test(arguments: cases) func verdict(expected: Case) throws {
+            try Scratch.with("verdict") { scratch in
+                let summary = ["--summary", "summary.json"]
+                let outcome = try run(expected.options + summary + ["--", "sh", "-c", expected.script], in: scratch)
+                #expect(outcome.status == expected.status, "\(outcome)")
+                #expect(outcome.errors.contains("purgefs: \(expected.text)"), "\(outcome)")
+                let file = Files.text("\(scratch.path)/summary.json")
+                #expect(file.contains("\"verdict\": \"\(expected.word)\""), "\(file)")
+            }
+        }
+
+        @Test func notStarted() throws {
+            try Scratch.with("verdict") { scratch in
+                let outcome = try run(["--summary", "summary.json", "--", "./nothing"], in: scratch)
+                #expect(outcome.status == 127)
+                #expect(Files.text("\(scratch.path)/summary.json").contains("\"verdict\": \"notStarted\""))
+            }
+        }
+
+        /// Each line is one annotation, so line breaks and percent signs are escaped, and in the title colons and commas too.
+        @Test func annotations() throws {
+            try Scratch.with("verdict") { scratch in
+                try Program.run("cp", "/bin/sh", "\(scratch.path)/a%b:c,d").succeeded()
+                let actions = ["GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "\(scratch.path)/step.md"]
+                let words = ["--fail-on", "refused:Documents/*", "--", "./a%b:c,d", "-c", Self.refusal]
+                let said = try run(words, in: scratch, environment: actions).errors
+                #expect(
+                    said.contains(
+                        "\n::error title=purgefs run ./a%25b%3Ac%2Cd::COMMAND ended with 0, but there were events of --fail-on; "
+                    ),
+                    "\(said)")
+                #expect(
+                    said.contains(
+                        "\n::error title=purgefs --fail-on::refused:Documents/*: 1 event, the first of Documents/large\n"
+                    ),
+                    "\(said)")
+                let page = Files.text("\(scratch.path)/step.md")
+                #expect(page.hasPrefix("### purgefs run `./a%b:c,d`\n\nCOMMAND ended with 0, but "), "\(page)")
+                #expect(page.contains("| refused | 1 write |\n"), "\(page)")
+                // The next run of the same step is added below.
+                let next = try run(["--", "sh", "-c", Self.refusal], in: scratch, environment: actions).errors
+                #expect(
+                    next.contains(
+                        "::notice title=purgefs run sh::COMMAND ended with 0; purged 0 files, 1 write refused"))
+                let both = Files.text("\(scratch.path)/step.md")
+                #expect(both.hasPrefix(page) && both.contains("### purgefs run `sh`"))
+            }
+        }
+
+        /// A run without losses is not worth an annotation, and --quiet and --annotate are obeyed.
+        @Test(
+            arguments: [
+                (["--", "true"], true, false), (["--quiet", "--", "false"], true, false),
+                (["--annotate", "off", "--", "false"], true, false), (["--", "false"], false, false),
+                (["--annotate=github", "--quiet", "--", "false"], false, true), (["--", "false"], true, true),
+            ] as [([String], Bool, Bool)])
+        func whenToAnnotate(words: [String], inActions: Bool, isAnnotated: Bool) throws {
+            try Scratch.with("verdict") { scratch in
+                let environment = inActions ? ["GITHUB_ACTIONS": "true"] : [:]
+                let said = try run(words, in: scratch, environment: environment).errors
+                #expect(said.contains("::error") == isAnnotated && said.contains("::notice") == false, "\(said)")
+            }
+        }
+    }
+}
