@@ -109,6 +109,35 @@ struct FileTimeTests {
         }
     }
 
+    /// The kernel accepts replies to these requests even if it has been told to forget the attributes in the meantime.
+    @Test func repliesThatMayArriveLateAreNotCachedAfterAnAdvance() throws {
+        try withVolume { live in
+            try live.make("tmp/f", blocks: 1)
+            let node = try live.node("tmp/f")
+            func cached(_ round: Int) throws -> [Bool] {
+                var change = AttributeChange(caller: LiveVolume.caller)
+                change.mode = 0o600
+                let changed = try live.announcing { (debt) throws(Errno) in
+                    try live.volume.setAttributes(of: node, handle: nil, change, debt: &debt)
+                }
+                let (parent, name) = try live.place("tmp/link\(round)")
+                let linked = try live.volume.link(node, as: name, in: parent, caller: LiveVolume.caller)
+                let (_, new) = try live.place("tmp/new\(round)")
+                let (created, handle) = try live.volume.create(
+                    new, in: parent, mode: 0o600, flags: O_RDWR, caller: LiveVolume.caller, offersPassthrough: false)
+                let (_, folder) = try live.place("tmp/folder\(round)")
+                let made = try live.volume.makeDirectory(folder, in: parent, mode: 0o700, caller: LiveVolume.caller)
+                for entry in [linked, created, made] { live.volume.forget(entry.node, count: 1) }
+                live.volume.close(handle)
+                return [changed.mayBeCached] + [linked, created, made].map(\.attributes.mayBeCached)
+            }
+            #expect(try cached(1) == [true, true, true, true])
+            try live.advance(days: 1)
+            #expect(try cached(2) == [false, false, false, false])
+            #expect(try live.volume.attributes(of: node).mayBeCached)
+        }
+    }
+
     /// The kernel may cache the attributes of open files without a name, because an advance of the clock can make it forget
     /// them. It may not cache the attributes of other entries without a name, because an advance does not find such entries.
     @Test func whatHasNoNameIsCachedWhileItIsOpen() throws {

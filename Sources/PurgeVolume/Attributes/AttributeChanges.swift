@@ -55,7 +55,7 @@ struct AttributeChanges: VolumeFamily {
                 core.change { $0[node].cacheIsStale = true }
             }
             let status = try location.status()
-            return core.read { state in Attributes(of: node, status, isUnchecked: true, in: state) }
+            return core.read { state in Attributes(of: node, status, mayArriveLate: true, in: state) }
         }
     }
 

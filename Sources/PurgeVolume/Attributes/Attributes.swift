@@ -15,13 +15,12 @@ public struct Attributes: Sendable {
     /// Creates the attributes of an entry of the store from its status there. `st_blocks` x 512 is the charge on every store,
     /// so that du, df and the ledger agree (docs/RULES.md, Charged bytes).
     ///
-    /// `isUnchecked` is for answers to SETATTR and LINK. The kernel takes these even if it has been told to forget the
-    /// attributes after the answer was made, and the calling thread may take an answer late. On a device whose clock was
-    /// advanced, the kernel therefore may not keep them.
+    /// `mayArriveLate` is for replies to SETATTR, LINK and requests that make entries. The kernel accepts such a reply even if
+    /// it is older than the kernel's last invalidation, so on a device whose clock was advanced it may not keep the attributes.
     // Inlined, because a call would copy the borrowed state.
     @inline(__always)
     init(
-        of node: Node, _ status: FileStatus, birth: Instant? = nil, isUnchecked: Bool = false,
+        of node: Node, _ status: FileStatus, birth: Instant? = nil, mayArriveLate: Bool = false,
         in state: borrowing VolumeState
     ) {
         // When an ordinary user writes, the daemon clears these bits, and the kernel's cache does not see that.
@@ -31,7 +30,7 @@ public struct Attributes: Sendable {
         let isAdvanced = !state.device.history.isEmpty
         self.init(
             status, birth: birth,
-            mayBeCached: !dropsBits && !state[node].isPassed && isFound && !(isUnchecked && isAdvanced))
+            mayBeCached: !dropsBits && !state[node].isPassed && isFound && !(mayArriveLate && isAdvanced))
         if isAdvanced {
             state.device.fileClock.showTimes(&self.status, &self.birth, state[node].io.setTimes)
         }

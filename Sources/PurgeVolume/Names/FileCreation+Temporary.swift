@@ -40,7 +40,8 @@ extension FileCreation {
             state.tree.noteUse(node, at: now)
             let handle = state.handle(for: node, descriptor, flags, by: opener, offersPassthrough: false)
             state.grant(node)
-            return (Entry(node: node, attributes: Attributes(of: node, status, in: state)), handle)
+            let attributes = Attributes(of: node, status, mayArriveLate: true, in: state)
+            return (Entry(node: node, attributes: attributes), handle)
         }
     }
 }

@@ -108,7 +108,8 @@ struct FileCreation: VolumeFamily {
             state.tree.insert(node, in: parent, facts)
             state.tree.noteUse(node, at: now)
             state.grant(node)
-            return (Entry(node: node, attributes: Attributes(of: node, status, in: state)), handle)
+            let attributes = Attributes(of: node, status, mayArriveLate: true, in: state)
+            return (Entry(node: node, attributes: attributes), handle)
         }
     }
 }

@@ -68,7 +68,7 @@ struct NameChanges: VolumeFamily {
             state.tree.insert(node, in: parent, EntryFacts(ofNew: status, on: state.device, inherited))
             if node.isRegular { state.tree.noteUse(node, at: now) }
             state.grant(node)
-            return Entry(node: node, attributes: Attributes(of: node, status, in: state))
+            return Entry(node: node, attributes: Attributes(of: node, status, mayArriveLate: true, in: state))
         }
     }
 
@@ -103,7 +103,7 @@ struct NameChanges: VolumeFamily {
             state.tree.link(node, as: Dentry(directory: parent, name: key))
             _ = state.endHold(of: node)
             state.grant(node)
-            return Entry(node: node, attributes: Attributes(of: node, status, isUnchecked: true, in: state))
+            return Entry(node: node, attributes: Attributes(of: node, status, mayArriveLate: true, in: state))
         }
     }
 
