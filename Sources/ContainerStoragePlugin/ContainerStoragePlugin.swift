@@ -32,23 +32,25 @@ struct ContainerStoragePlugin: BuildToolPlugin {
     /// to them. Names that Foundation lacks come from ContainerValues, so the app may declare the same names itself.
     ///
     /// On Linux, `URLSession` and related types are in FoundationNetworking, which iOS code does not import. If a target
-    /// mentions `URLSession` or `URLRequest` without importing that module, the generated file also declares these types. It
-    /// does not do so for other targets, because the module brings libcurl and 30 other libraries. The generated file is
+    /// mentions one of them without importing that module, the generated file also declares them, except for types that the
+    /// target declares itself. It does not do so for other targets, because the module brings libcurl and 30 other libraries. The generated file is
     /// replaced only if its content changes, because a new file recompiles the app.
     private static let script = """
         shadows=$1 generated=$2
         shift 2
+        network="URLSession URLSessionConfiguration URLSessionTask URLSessionDataTask URLSessionDownloadTask \
+        URLSessionUploadTask URLSessionDelegate URLSessionTaskDelegate URLSessionDataDelegate URLSessionDownloadDelegate \
+        URLRequest URLResponse HTTPURLResponse CachedURLResponse URLCache URLProtocol URLCredential \
+        URLAuthenticationChallenge HTTPCookie HTTPCookieStorage"
         {
-            sed -e 's/^@_exported import/public import/' -e 's/^import ContainerValues/@_exported &/' \\
-                -e 's/^    public /    @_disfavoredOverload public /' "$shadows" || exit
-            if grep -qsw 'URLSession\\|URLRequest' "$@" && ! grep -qsw 'import FoundationNetworking' "$@"; then
+            sed -e 's/^@_exported import Foundation/public import Foundation/' \\
+                -e 's/^    nonisolated public /    @_disfavoredOverload nonisolated public /' "$shadows" || exit
+            if grep -qswE "$(echo $network | tr ' ' '|')" "$@" && ! grep -qsw 'import FoundationNetworking' "$@"; then
                 echo '#if canImport(FoundationNetworking)'
                 echo '@_exported import FoundationNetworking'
-                for name in URLSession URLSessionConfiguration URLSessionTask URLSessionDataTask URLSessionDownloadTask \\
-                    URLSessionUploadTask URLSessionDelegate URLSessionTaskDelegate URLSessionDataDelegate \\
-                    URLSessionDownloadDelegate URLRequest URLResponse HTTPURLResponse CachedURLResponse URLCache URLProtocol \\
-                    URLCredential URLAuthenticationChallenge HTTPCookie HTTPCookieStorage; do
-                    echo "public typealias $name = FoundationNetworking.$name"
+                for name in $network; do
+                    grep -qsE "^[a-z@ ]*(class|struct|enum|actor|protocol|typealias) $name\\b" "$@" ||
+                        echo "public typealias $name = FoundationNetworking.$name"
                 done
                 echo '#endif'
             fi

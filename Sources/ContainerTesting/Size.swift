@@ -23,11 +23,12 @@ extension Container {
         /// Creates a size in units of 1024^3 bytes, like `"64G"`.
         public static func gibibytes(_ count: Int) -> Size { Size(text: "\(count)G") }
 
-        /// Lets a size be written as a product or a shift of literals: `64 * 1024`, `64 << 10`.
+        /// Lets a size be written as a product of literals: `64 * 1024`.
         public static func * (size: Size, factor: Int) -> Size {
             let (bytes, overflow) = (size.bytes ?? .max).multipliedReportingOverflow(by: factor)
             return size.bytes == nil || overflow ? Size(text: "\(size) * \(factor)") : Size(bytes)
         }
+        /// Lets a size be written as a shift of a literal: `64 << 10`.
         public static func << (size: Size, bits: Int) -> Size {
             (0..<63).contains(bits) ? size * (1 << bits) : Size(text: "\(size) << \(bits)")
         }

@@ -1,8 +1,8 @@
 #if os(Linux)
 public import Foundation
 
-/// A `FileManager` that handles protection classes on a mount of purgefs. Elsewhere it is Foundation's. Being a subclass, it
-/// leaves Foundation's methods to be called, overridden and required by protocols as on iOS.
+/// A `FileManager` that handles protection classes on a mount of purgefs. Elsewhere it behaves as Foundation's. It is a
+/// subclass, so apps can still subclass FileManager and declare protocols for its methods.
 public final class ContainerFiles: FileManager, @unchecked Sendable {
     // @unchecked: it has no state of its own, and `FileManager` is Sendable.
     public static let shared: FileManager = ContainerFiles()

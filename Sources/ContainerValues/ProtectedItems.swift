@@ -2,8 +2,8 @@
 public import Foundation
 import Glibc
 
-/// Implements the protection classes of `Data` on a mount of purgefs, and what `ContainerFiles` needs for those of
-/// `FileManager`. Elsewhere no classes exist, and the calls are Foundation's.
+/// Implements the protection classes of `Data` on a mount of purgefs, and the parts that `ContainerFiles` shares. Elsewhere no
+/// classes exist, and the calls are Foundation's.
 public enum ProtectedItems {
     /// Implements `Data.write(to:options:)`. If the options name no class, Foundation writes the file: a file that is
     /// overwritten in place keeps its class, and an atomic save makes a new file with its folder's class. Otherwise a new file

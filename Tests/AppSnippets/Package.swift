@@ -11,7 +11,9 @@ let package = Package(
         // The files of this target import only Foundation.
         .executableTarget(name: "AppSnippets", dependencies: [storage], plugins: [plugin]),
         // This target imports the library instead of using the plugin.
-        .executableTarget(name: "ByImport", dependencies: [storage]),
+        .executableTarget(
+            name: "ByImport", dependencies: [storage],
+            swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")]),
         // A library with a public interface, in the strictest mode and in the oldest, and programs that use it with and without
         // the plugin.
         .target(
@@ -24,6 +26,10 @@ let package = Package(
             name: "PluginClient", dependencies: [storage, "Library"], swiftSettings: [.swiftLanguageMode(.v5)],
             plugins: [plugin]),
         .executableTarget(name: "LibraryClient", dependencies: ["Library"]),
+        // It only has to compile: with types named as Foundation's, and on the main actor by default.
+        .target(
+            name: "OwnNames", dependencies: [storage],
+            swiftSettings: [.unsafeFlags(["-default-isolation", "MainActor"])], plugins: [plugin]),
     ],
     swiftLanguageModes: [.v6]
 )

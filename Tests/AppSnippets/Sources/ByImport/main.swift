@@ -14,11 +14,13 @@ func found() throws -> [Bool] {
         .volumeAvailableCapacityForOpportunisticUsageKey, .isPurgeableKey, .isExcludedFromBackupKey, .fileProtectionKey,
         .fileAllocatedSizeKey,
     ])
+    let wanted: URLFileProtection? = .complete
     return [
+        file.deletingLastPathComponent().path == URL.documentsDirectory.path,
         read.volumeTotalCapacity == 41_943_040, read.volumeAvailableCapacity == 31_457_280 - 8192,
         read.volumeAvailableCapacityForImportantUsage == 31_457_280,
         read.volumeAvailableCapacityForOpportunisticUsage == 27_262_976 - 8192, read.isPurgeable == true,
-        read.isExcludedFromBackup == true, read.fileProtection == .complete, read.fileAllocatedSize == 8192,
+        read.isExcludedFromBackup == true, read.fileProtection == wanted, read.fileAllocatedSize == 8192,
     ]
 }
 
