@@ -73,6 +73,8 @@ package struct ReportContent {
     package var findingCounts: [String: Int64] = [:]
     /// False if the journal is known to record no events or samples.
     var isRecorded = true
+    /// False if the events could not be read.
+    var hasHistory = true
     var settings: [Setting] = []
     var policies: [PolicyLine] = []
 }

@@ -103,11 +103,13 @@ package struct ReportGathering {
     private mutating func readHistory(of store: String, upTo last: Int64?) {
         var history = ReportHistory()
         defer { content.history = history }
+        content.hasHistory = false
         if isJournalLocked { return }
         do throws(CommandFailure) {
             try History(store: store).visit(after: 0, EventFilter(types: ReportHistory.types)) { event in
                 if event.seq <= last ?? .max { history.add(event) }
             }
+            content.hasHistory = true
         } catch { addRemark(error) }
     }
 

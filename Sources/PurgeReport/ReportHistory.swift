@@ -26,8 +26,7 @@ struct ReportHistory {
 
     static let types: Set<EventType> = [
         .purge, .refused, .hostFull, .flagLost, .protectionDenied, .pressure, .device, .app, .clock, .capacity,
-        .dropped,
-        .mount, .unmount,
+        .dropped, .mount, .unmount,
     ]
 
     private var groups: [Group: Purged] = [:]
@@ -127,12 +126,13 @@ extension ReportHistory {
         return (Array(sorted.prefix(Self.mostGroupsShown)), (rest.count, sum))
     }
 
-    /// The sum of all purges.
-    var purgedSum: Purged {
-        var sum = Purged(directory: nil, reason: "")
-        for group in groups.values { sum.add(group) }
-        for group in further.values { sum.add(group) }
-        return sum
+    /// The sums of the purged files, and of the purged space of the system and other apps.
+    var purgedSums: (files: Purged, others: Purged) {
+        var sums = (files: Purged(directory: nil, reason: ""), others: Purged(directory: nil, reason: ""))
+        for group in [Array(groups.values), Array(further.values)].joined() {
+            if group.reason == PurgeReason.others.rawValue { sums.others.add(group) } else { sums.files.add(group) }
+        }
+        return sums
     }
 
     /// The moments that a chart must include.

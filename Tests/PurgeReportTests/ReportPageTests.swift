@@ -222,9 +222,43 @@ struct ReportPageTests {
             let found = word == " on" ? page.contains(" onclick=") || page.contains(" onload=") : page.contains(word)
             #expect(!found, "\(word)")
         }
-        let links = page.matches(of: /href="([^"]*)"/).map { String($0.1) }
+        let links = page.split(separator: "href=").dropFirst().map { $0.dropFirst().prefix { $0 != "\"" } }
         #expect(
-            links.count == 3 && links.allSatisfy { $0.hasPrefix("#") && page.contains(" id=\"\($0.dropFirst())\"") })
+            links.count == 5 && links.allSatisfy { $0.hasPrefix("#") && page.contains(" id=\"\($0.dropFirst())\"") })
+    }
+
+    /// "Nothing was purged" is said only if that is known.
+    @Test func nothingHappened() {
+        let nothing = "Nothing was purged or refused, and there are no findings."
+        let now = Instant(nanoseconds: Self.begin)
+        func page(_ change: (inout ReportContent) -> Void) -> String {
+            var content = ReportContent(time: .init(simulated: now, real: now), version: "1.2.3")
+            content.findings = []
+            change(&content)
+            return ReportPage(content: content).text
+        }
+        #expect(page { _ in }.contains(nothing))
+        let unknown: [(inout ReportContent) -> Void] = [
+            { $0.findings = nil }, { $0.isRecorded = false }, { $0.hasHistory = false },
+            { $0.history.add(Event(type: .dropped, reason: "5 events")) },
+        ]
+        for change in unknown { #expect(!page(change).contains(nothing)) }
+    }
+
+    /// The space of other apps is no file of this one. A lost flag and a denied access have no part of their own.
+    @Test func glance() {
+        let now = Instant(nanoseconds: Self.begin)
+        var content = ReportContent(time: .init(simulated: now, real: now), version: "1.2.3")
+        content.history.add(Event(type: .purge, path: "tmp/a", bytes: ByteCount(Self.mib), reason: "temporary"))
+        content.history.add(Event(type: .purge, bytes: ByteCount(2 * Self.mib), reason: "others"))
+        content.history.add(Event(type: .flagLost, path: "Documents/a"))
+        content.history.add(Event(type: .protectionDenied, path: "Documents/a"))
+        let page = ReportPage(content: content).text
+        for words in [
+            "<a href=\"#purged\">1 file was purged</a> (1.0 MiB)",
+            "<a href=\"#purged\">2.0 MiB of the system and other apps was purged</a>", "<b>1 flag was lost</b>",
+            "<b>1 access was denied by data protection</b>",
+        ] { #expect(page.contains(words), "\(words)") }
     }
 
     @Test func escaping() {
