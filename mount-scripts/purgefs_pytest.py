@@ -430,17 +430,19 @@ class Container:
         return found[-1]
 
     def assert_not_purged(self, path, *, after=0):
-        """Raises AssertionError, with the reason, if the file was purged since the container was made or after a `position`.
+        """Raises AssertionError, with the reason, if a file (not a folder) was purged since the container was made or after a
+        `position`.
 
-        Raises RuntimeError if events were lost, so that the outcome is unknown.
+        Raises RuntimeError if the outcome is unknown, because events were lost or the container is gone.
         """
         name = self._name(path)
         found = self._ask(lambda: self.events("purge", path, after))
         if found:
             raise AssertionError(f"{_shown(name)} was purged, event {found[-1]['seq']}. {self.why(name)}")
-        missed = sum(_missed(event) for event in self.events("dropped", after=after))
-        if missed:
-            raise RuntimeError(f"cannot tell whether {_shown(name)} was purged: {missed} events were lost")
+        if self._is_over and self._run is not None:
+            raise RuntimeError(f"the container is gone, because its daemon was killed or it was unmounted: {self.path}")
+        if self._ask(lambda: self.events("dropped", after=after)):
+            raise RuntimeError(f"cannot tell whether {_shown(name)} was purged: events were lost")
 
     def _why_not(self, name, after):
         why = self.why(name)
@@ -587,11 +589,12 @@ def container(request, make_container):
 
 
 @pytest.fixture
-def container_home(container, monkeypatch):
+def container_home(container, monkeypatch, tmp_path_factory):
     """The fixture `container`, with the variables of `purgefs run` set for code in this process: HOME, TMPDIR and others.
 
     `pathlib.Path.home()`, `tempfile` and libraries that read XDG_CACHE_HOME then find the container.
     """
+    tmp_path_factory.getbasetemp()  # pytest makes it once a session, so it must not be in the container
     for name, value in container.environment.items():
         if os.environ.get(name) != value:
             monkeypatch.setenv(name, value)

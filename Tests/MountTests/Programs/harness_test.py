@@ -10,6 +10,11 @@ import pytest
 pytestmark = pytest.mark.container(total="64M", others="8M")
 
 
+def test_a_temporary_folder_of_pytest(container_home, tmp_path):
+    """This is the first test with `tmp_path`, for which pytest then makes the folder of the session."""
+    assert not tmp_path.is_relative_to(container_home.path)
+
+
 def test_fill_and_no_space(container):
     container.fill(leaving="1M")
     assert container.room() == container.numbers.important == 1048576
