@@ -77,7 +77,7 @@ test-build:
 	@SWIFT=$(SWIFT) $(DEPS) build
 	$(SWIFT) build --build-tests $(STRICT_FLAGS)
 
-long: ## everything at full counts, an hour and more; before a release and after changes of locks or the ledger
+long: ## everything at full counts, half an hour; before a release and after changes of locks or the ledger
 	PURGEFS_TEST_SCALE=1 $(MAKE) test snippets app-tests
 
 # Apps look for "/tmp/" in a path. So the container is neither in the usual place, nor beside a clone that is itself below a

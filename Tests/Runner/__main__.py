@@ -7,7 +7,7 @@ Options:
   --only REGEX    the tests whose name matches; may be given several times
   --list          print the units and their tests, run nothing
   --record        run the tests of a process one by one, and write their times to Tests/Runner/times.txt
-  --limit SECONDS time limit of one process (600, or 1800 with PURGEFS_TEST_SCALE=1 and more)
+  --limit SECONDS time limit of one process (600 if PURGEFS_TEST_SCALE is below 1, otherwise 1800 times it)
 
 A unit is a set of tests that one process runs, with its mount tests one after the other. Units start in the order of their
 recorded times, the longest first. A test of some seconds is a unit of its own; short tests share a unit.
@@ -62,7 +62,7 @@ def parse(words):
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--record", action="store_true")
     scale = float(os.environ.get("PURGEFS_TEST_SCALE") or 1)
-    parser.add_argument("--limit", type=float, default=600 if scale < 1 else 1800)
+    parser.add_argument("--limit", type=float, default=600 if scale < 1 else 1800 * scale)
     return parser.parse_args(words)
 
 

@@ -3,8 +3,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A program started by a test, in its own session and with its output in files. It never has copies of the test's descriptors,
-/// since an open copy looks like a use of the file or like a mapping.
+/// A program started by a test, in its own session and with its output in files. On Linux 5.9 and later it has no copies of the
+/// test's descriptors, not even for a moment: see `container_spawn`.
 public final class ChildProcess: Sendable {
     public let pid: pid_t
     public let arguments: [String]
@@ -23,13 +23,13 @@ public final class ChildProcess: Sendable {
         errorPath = errors
         // The test's variables come last: a daemon that purgefs forks shows its arguments in place of the first ones.
         let inherited = ProcessInfo.processInfo.environment.filter {
-            environment[$0.key] == nil && $0.key != "GITHUB_ACTIONS"
+            environment[$0.key] == nil && !["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"].contains($0.key)
         }
         let variables = [inherited, environment].flatMap {
             $0.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         }
-        let append = O_WRONLY | O_CREAT | O_APPEND
-        let files = try [OpenFile(input, O_RDONLY), OpenFile(output, append), OpenFile(errors, append)]
+        let new = O_WRONLY | O_CREAT
+        let files = try [OpenFile(input, O_RDONLY), OpenFile(output, new), OpenFile(errors, new)]
         var process = pid_t()
         let code = withCStrings(arguments) { argv in
             withCStrings(variables) { envp in

@@ -1,4 +1,4 @@
-// Calls for ContainerValues and ContainerTesting, which become part of apps and of their tests. Glibc's Swift module hides most
+// Calls for ContainerValues and ContainerTesting, which become part of apps and of their tests, and for Tests/Support. Glibc's Swift module hides most
 // of the functions behind them.
 #ifndef C_CONTAINER_CALLS_H
 #define C_CONTAINER_CALLS_H
@@ -29,8 +29,9 @@ long container_write(int file, const void *bytes, size_t size);
 int container_anonymous_file(void);
 
 /// Starts a program in its own session, with default signal actions and no blocked signals, and stores its pid in `*process`.
-/// The program is looked up in this process's PATH. The three descriptors in `files` must be in ascending order. They become 0,
-/// 1 and 2, the only descriptors of the program. Returns 0, or an error number.
+/// The program is looked up in this process's PATH. It opens the three descriptors in `files` anew, without their positions and
+/// without O_APPEND, as 0, 1 and 2, its only descriptors. None of `files` may be 0, 1 or 2, unless they are in ascending order.
+/// Returns 0, or an error number.
 int container_spawn(
     char *_Nullable const *_Nonnull words, char *_Nullable const *_Nonnull environment, const int *files, int *process);
 
