@@ -174,6 +174,24 @@ extension Mounts {
             }
         }
 
+        /// The picture in README is what the programs print now, except for times and processes.
+        @Test func picture() throws {
+            try Scratch.with("picture") { scratch in
+                let root = DocumentedExample.root
+                try Program.run(
+                    [Program.python, "\(root)/mount-scripts/picture", "\(scratch.path)/now.svg"],
+                    environment: ["PURGEFS": PurgefsBinary.path]
+                ).succeeded()
+                #expect(words(Files.text("\(scratch.path)/now.svg")) == words(Files.text("\(root)/docs/picture.svg")))
+            }
+        }
+
+        /// Returns the text of a picture. Where a line breaks depends on the number of a process.
+        private func words(_ picture: String) -> [Substring] {
+            picture.replacing(/<[^>]*>/, with: " ").replacing(/\d{4}-\d\d-\d\d\s+at\s+\d\d:\d\d:\d\d/, with: "TIME")
+                .replacing(/process\s+\d+/, with: "process N").split { $0.isWhitespace }
+        }
+
         /// Code that a page quotes is in the file that the page names, and is therefore compiled and run.
         @Test func quotations() throws {
             let quoting = DocumentedExample.all.filter { $0.quoted != nil }
