@@ -47,10 +47,10 @@ enum Verbs {
     private static func objection(to name: String) -> String {
         if Planned.verbs.contains(name) { return "the verb '\(name)' is planned, but not built yet" }
         if name.contains("/") { return "'\(name)' is a path, not a verb; did you mean 'purgefs status \(name)'?" }
+        if let ours = elsewhere[name] { return "unknown verb '\(name)'; did you mean 'purgefs \(ours)'?" }
         if let verb = all.first(where: { $0.words.contains(name) }) {
             return "unknown verb '\(name)'; did you mean 'purgefs \(verb.name) \(name)'?"
         }
-        if let ours = elsewhere[name] { return "unknown verb '\(name)'; did you mean 'purgefs \(ours)'?" }
         let isOption = name.hasPrefix("-")
         if isOption, all.contains(where: { $0.takes(name) }) {
             return "the option '\(name)' must come after the verb"

@@ -45,6 +45,9 @@ extension Mounts {
                 // A device that is locked already has no grace period to advance over.
                 try purgefs("device", "lock", "--now", mount.root)
                 #expect(try mount.number("device.clock") == 10)
+                try mount.write("reboot", to: "device.state")
+                try purgefs("device", "lock", "--now", mount.root)
+                #expect(try purgefs("device", "state", mount.root) == "beforeFirstUnlock\n")
             }
         }
 
@@ -70,6 +73,8 @@ extension Mounts {
             try withMount { mount in
                 try mount.unmount()
                 #expect(try purgefs("device", "state", mount.store) == "unlocked\n")
+                try purgefs("device", "lock", "--now", mount.store)
+                #expect(try purgefs("device", "state", mount.store) == "locked\n")
                 #expect(try row(of: mount) == nil)
                 let wrong = try Program.run(PurgefsBinary.path, "device", "reboot", "--now", mount.store)
                 #expect(wrong.status == 64 && wrong.errors.contains("--now is an option of 'purgefs device lock'"))

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Support
 import Testing
 
@@ -54,7 +55,7 @@ extension Mounts {
             }
         }
 
-        /// Each line is one annotation, so line breaks and percent signs are escaped, and in the title colons and commas too.
+        /// Percent signs are escaped, and in the title colons and commas too.
         @Test func annotations() throws {
             try Scratch.with("verdict") { scratch in
                 try Program.run("cp", "/bin/sh", "\(scratch.path)/a%b:c,d").succeeded()
@@ -72,7 +73,7 @@ extension Mounts {
                     ),
                     "\(said)")
                 let page = Files.text("\(scratch.path)/step.md")
-                #expect(page.hasPrefix("### purgefs run `./a%b:c,d`\n\nCOMMAND ended with 0, but "), "\(page)")
+                #expect(page.hasPrefix("### purgefs run ./a%b&#58;c,d\n\nCOMMAND ended with 0, but "), "\(page)")
                 #expect(page.contains("| refused | 1 write |\n"), "\(page)")
                 // The next run of the same step is added below.
                 let next = try run(["--", "sh", "-c", Self.refusal], in: scratch, environment: actions).errors
@@ -80,7 +81,57 @@ extension Mounts {
                     next.contains(
                         "::notice title=purgefs run sh::COMMAND ended with 0; purged 0 files, 1 write refused"))
                 let both = Files.text("\(scratch.path)/step.md")
-                #expect(both.hasPrefix(page) && both.contains("### purgefs run `sh`"))
+                #expect(both.hasPrefix(page) && both.contains("### purgefs run sh\n"))
+            }
+        }
+
+        /// A failure of purgefs itself is annotated too, and a file that cannot be appended to is only a warning.
+        @Test func failuresOfPurgefs() throws {
+            try Scratch.with("verdict") { scratch in
+                let report = "\(scratch.path)/gone/report.html"
+                try Files.makeDirectory("\(scratch.path)/gone")
+                let removal = ["sh", "-c", "rm -r '\(scratch.path)/gone'"]
+                let outcome = try run(
+                    ["--annotate", "github", "--quiet", "--report", report, "--"] + removal, in: scratch,
+                    environment: ["GITHUB_STEP_SUMMARY": "\(scratch.path)/step.md"])
+                #expect(
+                    outcome.status == 125 && outcome.errors.contains("::error title=purgefs run::cannot write "),
+                    "\(outcome)")
+                let page = Files.text("\(scratch.path)/step.md")
+                #expect(page.contains("\n| failed | cannot write the report"), "\(page)")
+                #expect(page.contains("\n| storage | used 0 B, "), "\(page)")
+                let never = try run(["--", "./nothing"], in: scratch, environment: ["GITHUB_ACTIONS": "true"])
+                #expect(
+                    never.status == 127
+                        && never.errors.contains("::error title=purgefs run ./nothing::COMMAND was not started; "))
+            }
+        }
+
+        /// A FIFO without a reader does not block the end of the run.
+        @Test(arguments: ["fifo", "folder", "missing/file", "store/inside"]) func stepSummaries(name: String) throws {
+            try Scratch.with("verdict") { scratch in
+                try #require(mkfifo("\(scratch.path)/fifo", 0o600) == 0)
+                try Files.makeDirectory("\(scratch.path)/folder")
+                let outcome = try run(
+                    ["--store", "store", "--", "true"], in: scratch,
+                    environment: ["GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "\(scratch.path)/\(name)"])
+                #expect(outcome.status == 0, "\(outcome)")
+                #expect(
+                    outcome.errors.contains("purgefs: warning: cannot write the summary of the step: "), "\(outcome)")
+                #expect(!Files.exists("\(scratch.path)/store/inside"))
+            }
+        }
+
+        /// Names of files form no Markdown.
+        @Test func hostileNames() throws {
+            try Scratch.with("verdict") { scratch in
+                let script = "head -c 2M /dev/zero 2>/dev/null >~/Documents/'a|*b*<i>\\|' || :"
+                _ = try run(
+                    ["--annotate=github", "--fail-on", "refused", "--", "sh", "-c", script], in: scratch,
+                    environment: ["GITHUB_STEP_SUMMARY": "\(scratch.path)/step.md"])
+                let page = Files.text("\(scratch.path)/step.md")
+                let name = "a&#124;&#42;b&#42;&#60;i&#62;&#92;&#124;"
+                #expect(page.contains("the first of Documents/\(name) |\n"), "\(page)")
             }
         }
 

@@ -53,7 +53,8 @@ struct SuggestionTests {
 
     @Test(arguments: [
         ("boot", "mount"), ("shutdown", "unmount"), ("erase", "app delete"), ("clone", "run --copy-of"), ("ps", "list"),
-        ("df", "status"), ("reboot", "device reboot"), ("lock", "device lock"),
+        ("df", "status"), ("reboot", "device reboot"), ("lock", "device lock"), ("create", "mount"), ("ls", "list"),
+        ("exec", "run"), ("logs", "events"), ("fsck", "check"),
     ])
     func aVerbOfAnotherTool(word: String, meant: String) {
         let failure = #expect(throws: CommandFailure.self) { try Verbs.named(word) }

@@ -5,12 +5,14 @@ import PurgeSystem
 
 extension OptionSpec {
     static let now = OptionSpec(
-        "now", "with lock: advance the device's clock over the grace period, so that the device is locked at once")
+        "now",
+        "with lock: advance the device's clock by 10 seconds, over the grace period, so that the device is locked at once"
+    )
 }
 
 extension Verb {
     static let device = Verb(
-        name: "device", summary: "lock, unlock or reboot the simulated device",
+        name: "device", summary: "lock, unlock or reboot the simulated device, or print its state",
         synopsis: "lock|unlock|reboot|state [TARGET] [--now]",
         description: [
             "lock: the device is `locking` for a grace period of 10 seconds of its own time, in which everything "
@@ -22,7 +24,10 @@ extension Verb {
         ],
         options: [.now], operands: 1...2, words: ControlFile.deviceState.words + ["state"],
         exitStatus: ExitStatus.plain,
-        examples: ["purgefs device lock ./app", "purgefs device reboot ./app", "purgefs device unlock ./app"]
+        examples: [
+            "purgefs device lock --now ./app", "purgefs device state ./app", "purgefs device reboot ./app",
+            "purgefs device unlock ./app",
+        ]
     ) { (invocation) throws(CommandFailure) in
         let word = try invocation.word()
         let isNow = invocation.arguments.has(.now)

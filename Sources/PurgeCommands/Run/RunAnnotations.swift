@@ -1,5 +1,6 @@
 import Glibc
 import PurgeCommandLine
+import PurgeReport
 import PurgeSystem
 
 extension OptionSpec {
@@ -24,21 +25,33 @@ struct RunAnnotations {
         stepSummary = Self.variable("GITHUB_STEP_SUMMARY")
     }
 
-    /// Prints the annotations. A run that passed without a purge or a refusal gets none.
-    func write(_ run: RunSummary, program: String, _ console: Console) {
+    /// Prints the annotations. A run that passed without a purge or a refusal gets none. `failures` are the failures of purgefs
+    /// itself.
+    func write(_ run: RunSummary, failures: [CommandFailure], program: String, store: String, _ console: Console) {
         let name = VisibleText.of(program)
-        if run.verdict.isFailure || run.hasLosses {
-            let level = run.verdict.isFailure ? "error" : "notice"
+        let isFailure = run.verdict.isFailure || !failures.isEmpty
+        if isFailure || run.hasLosses {
+            let level = isFailure ? "error" : "notice"
             console.note("::\(level) title=purgefs run \(Self.property(name))::\(Self.escaped(run.text))")
         }
         for demand in run.events.demands where demand.count > 0 {
             console.note("::error title=purgefs --fail-on::\(Self.escaped(demand.finding))")
         }
+        for failure in failures { console.note("::error title=purgefs run::\(Self.escaped(failure.message))") }
         guard let stepSummary else { return }
+        do throws(CommandFailure) {
+            try ReportFile(path: stepSummary, kind: "summary of the step").check(store: store)
+            try append(run.markdown(program: name, failures: failures), to: stepSummary)
+        } catch { console.warn("warning: \(error.message)") }
+    }
+
+    private func append(_ text: String, to path: String) throws(CommandFailure) {
         do throws(Errno) {
-            let file = try FileDescriptor.openOutput(stepSummary, O_APPEND)
-            try file.writeAll(Array(run.markdown(program: name).utf8))
-        } catch { console.warn(CommandFailure("cannot write the step's summary", output: stepSummary, error).message) }
+            // A FIFO without a reader must not block the end of the run.
+            let file = try FileDescriptor.openOutput(path, O_APPEND | O_NONBLOCK)
+            guard try System.status(file.raw).isRegularFile else { throw .invalid }
+            try file.writeAll(Array(text.utf8))
+        } catch { throw CommandFailure("cannot write the summary of the step", output: path, error) }
     }
 
     private static func variable(_ name: String) -> String? {
@@ -71,15 +84,23 @@ extension RunSummary {
     var hasLosses: Bool { events.purgedFiles > 0 || refused > 0 }
 
     /// The summary as a section of Markdown.
-    func markdown(program: String) -> String {
-        let name = program.map { $0 == "`" ? "'" : String($0) }.joined()
-        var lines = ["### purgefs run `\(name)`", "", "\(verdict.text).", "", "| | |", "|---|---|"]
-        lines.append("| purged | \(purgedText) |")
-        lines.append("| refused | \(refusedText) |")
+    func markdown(program: String, failures: [CommandFailure]) -> String {
+        var lines = [
+            "### purgefs run \(Self.literal(program))", "", "\(verdict.text).", "", "| | |", "|---|---|",
+            "| purged | \(purgedText) |", "| refused | \(refusedText) |",
+        ]
         if let storage = after?.storage { lines.append("| storage | \(space(storage)) |") }
         for demand in events.demands where demand.count > 0 {
-            lines.append("| --fail-on | \(demand.finding.map { $0 == "|" ? "\\|" : String($0) }.joined()) |")
+            lines.append("| --fail-on | \(Self.literal(demand.finding)) |")
         }
+        for failure in failures { lines.append("| failed | \(Self.literal(failure.message)) |") }
         return lines.joined(separator: "\n") + "\n\n"
+    }
+
+    /// Returns text that Markdown shows as it is: character references never form structure.
+    private static func literal(_ text: String) -> String {
+        text.unicodeScalars.map { scalar in
+            "\\`*_{}[]<>()#|~&!:@\r\n".unicodeScalars.contains(scalar) ? "&#\(scalar.value);" : String(scalar)
+        }.joined()
     }
 }

@@ -44,7 +44,7 @@ struct RunSession {
     func run(record: RunRecord, report: RunReport?, demands: RunDemands) throws(CommandFailure) -> Int32 {
         let daemon: DaemonProcess
         do throws(CommandFailure) {
-            daemon = try mount(isStatusWanted: !invocation.arguments.has(.quiet) || demands.wantSummary)
+            daemon = try mount(isStatusWanted: isStatusWanted(demands))
         } catch {
             try prepared.withdraw()
             throw error
@@ -74,11 +74,24 @@ struct RunSession {
         let summary = summary(of: result, after, events)
         if case .success = result { summarize(after, summary) }
         do throws(CommandFailure) { try demands.write(summary) } catch { failures.append(error) }
-        RunAnnotations(invocation.arguments)?.write(summary, program: invocation.arguments.operands[0], console)
+        annotate(summary, result, failures)
         for failure in failures { console.warn(failure.message) }
         let status = try result.get().status
         guard failures.isEmpty else { return ExitStatus.runFailed }
         return demands.status(after: Self.last(status), events, console)
+    }
+
+    private func isStatusWanted(_ demands: RunDemands) -> Bool {
+        !invocation.arguments.has(.quiet) || demands.wantSummary || RunAnnotations(invocation.arguments) != nil
+    }
+
+    private func annotate(
+        _ summary: RunSummary, _ result: Result<Outcome, CommandFailure>, _ failures: [CommandFailure]
+    ) {
+        var failures = failures
+        if case .failure(let failure) = result { failures.append(failure) }
+        RunAnnotations(invocation.arguments)?.write(
+            summary, failures: failures, program: invocation.arguments.operands[0], store: prepared.store, console)
     }
 
     /// Whether nothing uses the store after COMMAND: it is temporary, and there is no report.

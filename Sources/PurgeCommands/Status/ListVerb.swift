@@ -10,7 +10,7 @@ extension Verb {
         name: "list", summary: "show all mounted containers",
         synopsis: "[--json]",
         description: [
-            "Shows each mounted container in this mount namespace: its free space and size, its pressure level, the state of "
+            "Shows each container that can be reached at its mount point: its free space and size, its pressure level, the state of "
                 + "its device, its mount point and its store."
         ],
         options: [OptionSpec("json", "print one JSON object per line for each container")],
@@ -20,8 +20,9 @@ extension Verb {
         ],
         examples: ["purgefs list"]
     ) { (invocation) throws(CommandFailure) in
-        let containers = MountEntry.containers().filter { MountEntry.container(at: $0.mountpoint) == $0 }
-        let rows = containers.map(ListedContainer.init)
+        let mounts = MountEntry.all()
+        let newest = Dictionary(mounts.map { ($0.mountpoint, $0) }, uniquingKeysWith: { $1 })
+        let rows = mounts.filter { $0.isContainer && newest[$0.mountpoint] == $0 }.map(ListedContainer.init)
         let console = invocation.console
         if invocation.arguments.has(.json) {
             for row in rows { try console.print(JSONText.encode(row)) }
@@ -46,19 +47,37 @@ private struct ListedContainer: Encodable {
     /// The reason why the numbers are missing, and what to do.
     var problem: String?
 
+    /// The seconds to wait for the answer of a daemon that was not stopped.
+    private static let patience = 10
+
     init(_ entry: MountEntry) {
         (mountpoint, store) = (entry.mountpoint, entry.source)
-        if let daemon = StoppedDaemonWatch.daemon(of: entry) {
-            problem = "its daemon is stopped; continue it: kill -CONT \(daemon)"
-            return
-        }
         do throws(Errno) {
-            read(try MountedControl(place: mountpoint).read(.status))
-        } catch .socketNotConnected {
+            let control = MountedControl(place: mountpoint)
+            var seconds = 0
+            let answer = try TimeLimit.run(
+                milliseconds: 1000,
+                while: {
+                    seconds += 1
+                    return seconds < Self.patience && StoppedDaemonWatch.daemon(of: entry) == nil
+                }
+            ) {
+                Result { () throws(Errno) in try control.read(.status) }
+            }
+            guard let answer else {
+                let daemon = StoppedDaemonWatch.daemon(of: entry)
+                problem =
+                    daemon.map { "its daemon is stopped; continue it: kill -CONT \($0)" }
+                    ?? "its daemon does not answer"
+                return
+            }
+            read(try answer.get())
+        } catch let error where error == .socketNotConnected || error == .connectionAbort {
             problem = "its daemon has ended; remove the mount: purgefs unmount \(mountpoint)"
         } catch .accessDenied {
             let isOwn = entry.owner == geteuid()
-            problem = isOwn ? "its mode keeps you out" : "only \(AccessAdvice.name(entry.owner ?? 0)) may use it"
+            let owner = entry.owner.map(AccessAdvice.name) ?? "another user"
+            problem = isOwn ? "its mode keeps you out; chmod u+rx it" : "it belongs to \(owner); run this as that user"
         } catch { problem = "cannot read its status: \(error)" }
     }
 
@@ -67,7 +86,7 @@ private struct ListedContainer: Encodable {
             let status = try JSONText.decode(StatusReport.self, from: text)
             (total, available) = (status.storage.total.bytes, status.storage.available.bytes)
             (pressure, state) = (status.pressure.rawValue, "\(status.device.state)")
-        } catch { problem = "it was mounted by another version of purgefs" }
+        } catch { problem = "it was mounted by another version of purgefs; use that one" }
     }
 
     static let heading = line("free", "total", "pressure", "device", "mount point")
