@@ -44,7 +44,7 @@ _ALLOWED = {  # what a control file or a flag accepts, for messages
     "storage.total": _SIZE, "storage.others": _SIZE, "storage.others.purgeable": _SIZE + "; at most others",
     "storage.others.share": "a whole number from 0 to 100", "storage.profile": "documented or device",
     "storage.thresholds": "off, default, or LEVEL=LIMIT separated by commas, where the levels verylow, low, nearlow and desired "
-                          "rise in this order, and a limit is a size or a percentage",
+                          "rise in this order, also those not named, and a limit is a size or a percentage",
     "storage.purge.latency": _DURATION + ", or 0", "storage.policies": "check or reset",
     "storage.reclaim": "a size, tmp, caches, purgeable or all", "storage.plan": "a size, tmp, caches, purgeable or all",
     "device.state": "lock, unlock or reboot", "device.clock": "+ and " + _DURATION,
@@ -86,6 +86,8 @@ class Container:
         words = [self.binary, "run", "--quiet"]
         for name in [name for name in options if name in _MOUNT_OPTIONS]:
             value = options.pop(name)
+            if value is None or value is False:
+                continue
             words += ["--" + name.replace("_", "-")] + ([] if value is True else [str(value)])
         # Away from the terminal's signals: the tests or the end of the pipe end the container.
         try:
@@ -223,6 +225,8 @@ class Container:
 
     def write(self, name, command):
         """Sends one command to a control file."""
+        if str(command) == "":
+            raise ValueError(f"{name}: an empty command does nothing; allowed: {_ALLOWED.get(name, 'see docs/CONTROL.md')}")
         file = os.open(self._control(name), os.O_WRONLY)
         try:
             with _refusal(name, repr(command), name):
@@ -286,7 +290,10 @@ class Container:
 
     def purge_paths(self, *paths):
         """Purges exactly these files, and all files below these folders."""
-        return self._answer("storage.reclaim", "".join(f"{word}\0" for word in ("paths", *map(self._name, paths))))
+        if not paths:
+            raise TypeError("purge_paths takes the paths of files or folders in the container")
+        names = [self._name(self._inside(path)) for path in paths]
+        return self._answer("storage.reclaim", "".join(f"{word}\0" for word in ("paths", *names)))
 
     def plan(self, what):
         """Returns what `purge` would purge now."""
@@ -435,11 +442,13 @@ class Container:
 
         Raises RuntimeError if the outcome is unknown, because events were lost or the container is gone.
         """
-        name = self._name(path)
-        found = self._ask(lambda: self.events("purge", path, after))
+        name = self._name(self._ask(lambda: self._inside(path)) if self._run else path)
+        found = self._ask(lambda: self.events("purge", name, after))
+        if found and _shown(name) != name:
+            raise RuntimeError(f"cannot tell whether {_shown(name)} was purged: events show several names so")
         if found:
             raise AssertionError(f"{_shown(name)} was purged, event {found[-1]['seq']}. {self.why(name)}")
-        if self._is_over and self._run is not None:
+        if self._is_over and not self.events("unmount"):
             raise RuntimeError(f"the container is gone, because its daemon was killed or it was unmounted: {self.path}")
         if self._ask(lambda: self.events("dropped", after=after)):
             raise RuntimeError(f"cannot tell whether {_shown(name)} was purged: events were lost")
@@ -458,7 +467,7 @@ class Container:
 
     def why(self, path):
         """Returns the answer of `purgefs why` about a file."""
-        outcome = self.run(self.binary, "why", str(self._inside(path)), errors="replace")
+        outcome = self.run(self.binary, "why", str(self.path / self._name(path)), errors="replace")
         return (outcome.stdout or outcome.stderr).strip()
 
     def report(self, file):
@@ -470,11 +479,25 @@ class Container:
         return self.path / ".purgefs" / name
 
     def _inside(self, path):
+        """Returns the place of a path. Raises if that is not in the container, also if links in its folder lead out."""
         self._check()
-        return self.path / os.fsdecode(path)
+        root = pathlib.Path(os.path.realpath(self.path))
+        place = self.path / self._name(path)
+        if place != self.path:
+            place = pathlib.Path(os.path.realpath(place.parent), place.name)
+        if not place.is_relative_to(root) and not place.is_relative_to(self.path):
+            raise self._stranger(path)
+        return place
 
     def _name(self, path):
-        return os.path.relpath(self.path / os.fsdecode(path), self.path)
+        """Returns a path relative to the container, without a look into it: its daemon may not answer."""
+        place = pathlib.Path(os.path.normpath(self.path / os.fsdecode(path)))
+        if not place.is_relative_to(self.path):
+            raise self._stranger(path)
+        return os.path.relpath(place, self.path)
+
+    def _stranger(self, path):
+        return ValueError(f"{os.fsdecode(path)} is not in the container {self.path}")
 
 
 class _Question(threading.Thread):

@@ -183,6 +183,23 @@ def test_not_purged(container):
     container.assert_not_purged(photo, after=container.position)
 
 
+def test_paths_outside(container, tmp_path):
+    (tmp_path / "out").touch()
+    (container.documents / "link").symlink_to(tmp_path)
+    (container.documents / "in").symlink_to(container.caches)
+    for path in ("/etc/passwd", tmp_path / "out", "../out", container.documents / "link/out"):
+        for act in (lambda: container.mark(path, excluded=True), lambda: container.room(path),
+                    lambda: container.assert_not_purged(path), lambda: container.purge_paths(path)):
+            with pytest.raises(ValueError, match="is not in the container"):
+                act()
+    (container.caches / "photo").touch()
+    container.purge_paths("Library/Caches/photo")
+    with pytest.raises(AssertionError, match="Library/Caches/photo was purged"):
+        container.assert_not_purged("Documents/in/photo")
+    with pytest.raises(ValueError, match="empty command"):
+        container.app("")
+
+
 def test_code_in_this_process(container_home, make_container):
     assert pathlib.Path.home() == container_home.path and tempfile.gettempdir() == str(container_home.tmp)
     with tempfile.NamedTemporaryFile() as file:
