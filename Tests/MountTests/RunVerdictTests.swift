@@ -100,10 +100,24 @@ extension Mounts {
                 let page = Files.text("\(scratch.path)/step.md")
                 #expect(page.contains("\n| failed | cannot write the report"), "\(page)")
                 #expect(page.contains("\n| storage | used 0 B, "), "\(page)")
+                let unfinished = try run(
+                    ["--annotate", "github", "--quiet", "--", "sh", "-c", "printf abc >&2; exit 1"], in: scratch)
+                #expect(unfinished.errors.hasPrefix("abc\n::error title="), "\(unfinished)")
                 let never = try run(["--", "./nothing"], in: scratch, environment: ["GITHUB_ACTIONS": "true"])
                 #expect(
                     never.status == 127
                         && never.errors.contains("::error title=purgefs run ./nothing::COMMAND was not started; "))
+            }
+        }
+
+        /// The file is only appended to, so it may be a link, or in a folder that the user cannot write.
+        @Test func linkedStepSummary() throws {
+            try Scratch.with("verdict") { scratch in
+                try Files.write("before\n", to: "\(scratch.path)/real.md")
+                try Program.run("ln", "-s", "real.md", "\(scratch.path)/step.md").succeeded()
+                let environment = ["GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "\(scratch.path)/step.md"]
+                try run(["--", "true"], in: scratch, environment: environment).succeeded()
+                #expect(Files.text("\(scratch.path)/real.md").hasPrefix("before\n### purgefs run true\n"))
             }
         }
 

@@ -1,6 +1,6 @@
 import Glibc
 import PurgeCommandLine
-import PurgeReport
+import PurgeContainers
 import PurgeSystem
 
 extension OptionSpec {
@@ -12,7 +12,9 @@ extension OptionSpec {
 
 /// Annotations of GitHub Actions, which show the result of a run in the list of checks and on the page of the job.
 struct RunAnnotations {
+    private static let what = "summary of the step"
     private let stepSummary: String?
+    private let isQuiet: Bool
 
     /// Returns nil if no annotations are wanted.
     init?(_ arguments: Arguments) {
@@ -23,6 +25,7 @@ struct RunAnnotations {
             guard Self.variable("GITHUB_ACTIONS") != nil, !arguments.has(.quiet) else { return nil }
         }
         stepSummary = Self.variable("GITHUB_STEP_SUMMARY")
+        isQuiet = arguments.has(.quiet)
     }
 
     /// Prints the annotations. A run that passed without a purge or a refusal gets none. `failures` are the failures of purgefs
@@ -32,6 +35,8 @@ struct RunAnnotations {
         let isFailure = run.verdict.isFailure || !failures.isEmpty
         if isFailure || run.hasLosses {
             let level = isFailure ? "error" : "notice"
+            // An annotation must begin a line, and no summary has ended the last line of COMMAND.
+            if isQuiet { console.note("") }
             console.note("::\(level) title=purgefs run \(Self.property(name))::\(Self.escaped(run.text))")
         }
         for demand in run.events.demands where demand.count > 0 {
@@ -40,7 +45,7 @@ struct RunAnnotations {
         for failure in failures { console.note("::error title=purgefs run::\(Self.escaped(failure.message))") }
         guard let stepSummary else { return }
         do throws(CommandFailure) {
-            try ReportFile(path: stepSummary, kind: "summary of the step").check(store: store)
+            try PlaceChecks(Surroundings(mounts: MountEntry.all())).check(output: stepSummary, Self.what, of: store)
             try append(run.markdown(program: name, failures: failures), to: stepSummary)
         } catch { console.warn("warning: \(error.message)") }
     }
@@ -51,7 +56,7 @@ struct RunAnnotations {
             let file = try FileDescriptor.openOutput(path, O_APPEND | O_NONBLOCK)
             guard try System.status(file.raw).isRegularFile else { throw .invalid }
             try file.writeAll(Array(text.utf8))
-        } catch { throw CommandFailure("cannot write the summary of the step", output: path, error) }
+        } catch { throw CommandFailure("cannot write the \(Self.what)", output: path, error) }
     }
 
     private static func variable(_ name: String) -> String? {

@@ -22,15 +22,15 @@ extension Verb {
     ) { (invocation) throws(CommandFailure) in
         let mounts = MountEntry.all()
         let newest = Dictionary(mounts.map { ($0.mountpoint, $0) }, uniquingKeysWith: { $1 })
-        let rows = mounts.filter { $0.isContainer && newest[$0.mountpoint] == $0 }.map(ListedContainer.init)
+        let containers = mounts.filter { $0.isContainer && newest[$0.mountpoint] == $0 }
         let console = invocation.console
-        if invocation.arguments.has(.json) {
-            for row in rows { try console.print(JSONText.encode(row)) }
-        } else if rows.isEmpty {
-            try console.print("no container is mounted")
-        } else {
-            try console.print(ListedContainer.heading)
-            for row in rows { try console.print(row.line) }
+        let asJSON = invocation.arguments.has(.json)
+        if !asJSON { try console.print(containers.isEmpty ? "no container is mounted" : ListedContainer.heading) }
+        for container in containers {
+            let row = ListedContainer(container)
+            try console.print(asJSON ? JSONText.encode(row) : row.line)
+            // The next container may have to be waited for.
+            try console.flush()
         }
         return ExitStatus.done
     }

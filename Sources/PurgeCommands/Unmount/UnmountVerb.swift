@@ -191,6 +191,6 @@ private enum UnmountVerb {
         }
         throw CommandFailure(
             what, path: path, "no container is mounted there",
-            advice: "To list mounted containers: grep fuse.purgefs /proc/mounts")
+            advice: "To list mounted containers: purgefs list")
     }
 }
