@@ -33,8 +33,8 @@ struct ContainerStoragePlugin: BuildToolPlugin {
     ///
     /// On Linux, `URLSession` and related types are in FoundationNetworking, which iOS code does not import. If a target
     /// mentions one of them without importing that module, the generated file also declares them, except for types that the
-    /// target declares itself. It does not do so for other targets, because the module brings libcurl and 30 other libraries. The generated file is
-    /// replaced only if its content changes, because a new file recompiles the app.
+    /// target declares itself. It does not do so for other targets, because the module brings libcurl and 30 other libraries.
+    /// The generated file is replaced only if its content changes, because a new file recompiles the app.
     private static let script = """
         shadows=$1 generated=$2
         shift 2

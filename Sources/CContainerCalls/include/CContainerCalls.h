@@ -1,5 +1,5 @@
-// Calls for ContainerValues and ContainerTesting, which become part of apps and of their tests, and for Tests/Support. Glibc's Swift module hides most
-// of the functions behind them.
+// Calls for ContainerValues and ContainerTesting, which become part of apps and of their tests, and for Tests/Support. Glibc's
+// Swift module hides most of the functions behind them.
 #ifndef C_CONTAINER_CALLS_H
 #define C_CONTAINER_CALLS_H
 

@@ -10,14 +10,12 @@ extension Verb {
         name: "list", summary: "show all mounted containers",
         synopsis: "[--json]",
         description: [
-            "Shows each container that can be reached at its mount point: its free space and size, its pressure level, the state of "
-                + "its device, its mount point and its store."
+            "Shows each container that can be reached at its mount point: its free space and size, its pressure level, "
+                + "the state of its device, its mount point and its store."
         ],
         options: [OptionSpec("json", "print one JSON object per line for each container")],
         operands: 0...0,
-        exitStatus: [
-            ExitStatus.line(ExitStatus.done), ExitStatus.line(ExitStatus.failed), ExitStatus.line(ExitStatus.usage),
-        ],
+        exitStatus: ExitStatus.plain,
         examples: ["purgefs list"]
     ) { (invocation) throws(CommandFailure) in
         let mounts = MountEntry.all()
