@@ -8,7 +8,7 @@ extension Mounts {
     /// trace.
     @Suite struct RunCopyTests {
         /// Runs `script`, in which `P` is purgefs and `r` runs a command in a container.
-        private func shell(_ script: String, in directory: String, timeout: Double = 60) throws -> Outcome {
+        private func shell(_ script: String, in directory: String, timeout: Double = Scale.patience) throws -> Outcome {
             try PurgefsBinary.shell(
                 "r() { $P run --quiet \"$@\"; }\n\(script)", in: directory, environment: ["TMPDIR": directory],
                 timeout: timeout)

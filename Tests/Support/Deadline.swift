@@ -16,7 +16,7 @@ public struct Deadline: Sendable {
 }
 
 /// Waits until `condition` holds; throws an error that mentions `what` after `seconds`.
-public func eventually(within seconds: Double = 60, _ what: String, _ condition: () throws -> Bool) throws {
+public func eventually(within seconds: Double = Scale.patience, _ what: String, _ condition: () throws -> Bool) throws {
     let deadline = Deadline(seconds: seconds)
     var pause: UInt32 = 100
     while try !condition() {

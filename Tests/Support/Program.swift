@@ -32,7 +32,7 @@ public enum Program {
     @discardableResult
     public static func run(
         _ arguments: [String], in directory: String? = nil, input: String = "/dev/null",
-        environment: [String: String] = [:], timeout: Double = 60
+        environment: [String: String] = [:], timeout: Double = Scale.patience
     ) throws -> Outcome {
         let child = try start(arguments, in: directory, input: input, environment: environment)
         defer { for path in [child.outputPath, child.errorPath] { unlink(path) } }
@@ -41,13 +41,15 @@ public enum Program {
     }
 
     @discardableResult
-    public static func run(_ arguments: String..., timeout: Double = 60) throws -> Outcome {
+    public static func run(_ arguments: String..., timeout: Double = Scale.patience) throws -> Outcome {
         try run(arguments, timeout: timeout)
     }
 
     /// Runs a shell script, with `directory` as the working directory.
     @discardableResult
-    public static func shell(_ script: String, in directory: String? = nil, timeout: Double = 60) throws -> Outcome {
+    public static func shell(_ script: String, in directory: String? = nil, timeout: Double = Scale.patience) throws
+        -> Outcome
+    {
         try run(["/bin/sh", "-c", script], in: directory, timeout: timeout)
     }
 

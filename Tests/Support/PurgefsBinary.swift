@@ -17,7 +17,8 @@ public enum PurgefsBinary {
     /// Runs a verb to its end.
     @discardableResult
     public static func run(
-        _ arguments: String..., in directory: String? = nil, environment: [String: String] = [:], timeout: Double = 60
+        _ arguments: String..., in directory: String? = nil, environment: [String: String] = [:],
+        timeout: Double = Scale.patience
     ) throws -> Outcome {
         try Program.run([path] + arguments, in: directory, environment: environment, timeout: timeout)
     }
@@ -26,7 +27,7 @@ public enum PurgefsBinary {
     @discardableResult
     public static func shell(
         _ script: String, in directory: String, environment: [String: String] = [:], inNamespace: Bool = false,
-        timeout: Double = 60
+        timeout: Double = Scale.patience
     ) throws -> Outcome {
         let namespace = inNamespace ? ["unshare", "--mount", "--propagation", "private"] : []
         return try Program.run(

@@ -5,6 +5,9 @@ public enum Scale {
     public static let factor: Double =
         ProcessInfo.processInfo.environment["PURGEFS_TEST_SCALE"].flatMap(Double.init) ?? 1
 
+    /// The seconds after which a test that waits reports a hang. It asserts no speed: full counts take several times as long.
+    public static let patience: Double = factor < 1 ? 60 : 300
+
     /// Returns `full` times the factor, at least one.
     public static func of(_ full: Int) -> Int { max(1, Int((Double(full) * factor).rounded())) }
 

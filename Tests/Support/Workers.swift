@@ -30,7 +30,7 @@ public enum Workers {
                 if case .failure(let error) = result, state.error == nil { state.error = error }
             }
         }
-        public func join(within seconds: Double = 300) throws {
+        public func join(within seconds: Double = 5 * Scale.patience) throws {
             try eventually(within: seconds, "the end of all workers") { state.withLock { $0.running == 0 } }
             if let error = state.withLock({ $0.error }) { throw error }
         }
