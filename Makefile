@@ -141,7 +141,7 @@ install: ## install into PREFIX (/usr/local), after `make build`
 	install -D -m 755 mount-scripts/mount.purgefs '$(DESTDIR)$(SBINDIR)/mount.purgefs'
 	install -d $(foreach dir,$(UNITDIR) $(DOCDIR)/docs $(DATADIR) $(MANDIR)/man1 $(MANDIR)/man8 \
 		$(BASHDIR) $(ZSHDIR) $(FISHDIR),'$(DESTDIR)$(dir)')
-	install -m 644 mount-scripts/purgefs_pytest.py mount-scripts/container.sh '$(DESTDIR)$(DATADIR)'
+	install -m 644 $(addprefix mount-scripts/,purgefs_pytest.py pyproject.toml setup.py container.sh) '$(DESTDIR)$(DATADIR)'
 	sed 's|@BINDIR@|$(BINDIR)|g; s|@DOCDIR@|$(DOCDIR)|g' mount-scripts/purgefs@.service > '$(DESTDIR)$(UNITDIR)/purgefs@.service'
 	$(BINARY) generate man > '$(DESTDIR)$(MANDIR)/man1/purgefs.1'
 	$(BINARY) generate man8 > '$(DESTDIR)$(MANDIR)/man8/mount.purgefs.8'

@@ -1,17 +1,18 @@
 """A pytest plugin: the fixture `container`, a fresh container of purgefs for each test.
 
-    pytest_plugins = ["purgefs_pytest"]         # in the project's conftest file
-
     @pytest.mark.container(total="64M")
     def test_save(container):
         container.fill(leaving=0)
         with pytest.raises(OSError):
             (container.documents / "a").write_bytes(b"x")
 
-Put this file's folder into PYTHONPATH, or the file beside the tests. The verbs only read and write the control files of
-the mount (docs/CONTROL.md of purgefs) and extended attributes. The container belongs to a `purgefs run` that ends when
-its pipe is closed, so it is unmounted and removed even if the tests are killed. Tests may run in parallel (pytest-xdist).
-PURGEFS names the binary; by default it is in PATH. docs/HARNESSES.md has examples. MIT license, like all of purgefs.
+Install the plugin by `pip install` with the folder of this file. Or put the folder into PYTHONPATH, or this file beside the
+tests, and write `pytest_plugins = ["purgefs_pytest"]` in the project's conftest file; this line works with pip, too.
+
+The verbs only read and write the control files of the mount (docs/CONTROL.md of purgefs) and extended attributes. The
+container belongs to a `purgefs run` that ends when its pipe is closed, so it is unmounted and removed even if the tests are
+killed. Tests may run in parallel (pytest-xdist). PURGEFS names the binary; by default it is in PATH. docs/HARNESSES.md has
+examples. MIT license, like all of purgefs.
 """
 
 import collections

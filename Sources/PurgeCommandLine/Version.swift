@@ -1,4 +1,4 @@
-/// The version of purgefs.
+/// The version of purgefs, and of the Python package in mount-scripts/pyproject.toml.
 package enum Version {
     package static let number = "0.1.0"
 }
