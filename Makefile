@@ -78,6 +78,7 @@ test-build:
 	$(SWIFT) build --build-tests $(STRICT_FLAGS)
 
 long: ## everything at full counts, half an hour; before a release and after changes of locks or the ledger
+	@SWIFT=$(SWIFT) $(DEPS) long
 	PURGEFS_TEST_SCALE=1 $(MAKE) test snippets app-tests
 
 # Apps look for "/tmp/" in a path. So the container is neither in the usual place, nor beside a clone that is itself below a

@@ -8,7 +8,13 @@ extension Mounts {
     @Suite struct DocumentationTests {
         private static let runnable = DocumentedExample.all.filter(\.isRun)
 
-        @Test(arguments: runnable) func examplesWork(example: DocumentedExample) throws {
+        @Test(arguments: runnable.filter { !$0.isLong }) func examplesWork(example: DocumentedExample) throws {
+            try UserShell.with("example") { shell in try Self.run(example, shell) }
+        }
+
+        /// Examples that need the programs of `mount-scripts/install-deps long`.
+        @Test(.enabled(if: Scale.factor >= 1, "needs compilers of `make long`"), arguments: runnable.filter(\.isLong))
+        func longExamplesWork(example: DocumentedExample) throws {
             try UserShell.with("example") { shell in try Self.run(example, shell) }
         }
 
@@ -67,7 +73,9 @@ extension Mounts {
                 example.language == "python"
                 ? [Program.python, "-c", example.lines.joined(separator: "\n")] : bash(example.commands)
             defer { meanwhile?.signalGroup(SIGKILL) }
-            let outcome = try shell.run(words, ["PURGEFS_MOUNT": mountpoint], isMerged: example.language == "console")
+            let outcome = try shell.run(
+                words, ["PURGEFS_MOUNT": mountpoint], isMerged: example.language == "console",
+                timeout: example.isLong ? 600 : 60)
             #expect(outcome.status == 0, "\(example.description): \(outcome)")
             if example.language == "console" { compare(outcome.output, example, shell) }
             #expect(try meanwhile?.wait(within: 60) ?? 0 == 0)
@@ -131,15 +139,19 @@ extension Mounts {
                 <!-- example: mountd --total 1M -->
                 ```sh
                 ```
+                <!-- run by: make long -->
+                ```sh
+                ```
                 """
             let found = DocumentedExample.all(in: page, page: "p")
-            #expect(found.map(\.line) == [5, 11, 15, 18])
+            #expect(found.map(\.line) == [5, 11, 15, 18, 21])
             #expect(found[0].place == .mounted && found[0].options == "--total 1M -o ro" && found[0].isRun)
             #expect(found[0].preparation == ["one"] && found[0].checks == ["two"])
             #expect(found[0].commands == ["purgefs status"] && found[0].output == ["total"])
             #expect(found[1].isRun && found[1].place == .empty && found[1].commands == ["true"])
             #expect(!found[2].isRun, "an unknown word is no reason to run it without what it needs")
             #expect(!found[3].isRun, "nor is an unknown place")
+            #expect(found.map(\.isLong) == [false, false, false, false, true] && found[4].isRun)
         }
 
         /// Every block names its language, and a `text` block contains no command unless it shows the output of one.
@@ -159,7 +171,7 @@ extension Mounts {
             #expect(
                 Dictionary(grouping: excuses) { $0 }.mapValues(\.count)
                     == ["make": 5, "installs": 6, "the numbers are those of one moment": 2])
-            #expect(Self.runnable.count >= 17)
+            #expect(Self.runnable.count >= 17 && Self.runnable.count(where: \.isLong) == 4)
         }
 
         /// A synopsis on a page equals the usage in the help that the comment above it names.

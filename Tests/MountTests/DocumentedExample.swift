@@ -18,6 +18,8 @@ struct DocumentedExample: Sendable, CustomStringConvertible {
     var checks: [String] = []
     /// The reason why the example is not run; nil for none.
     var excuse: String?
+    /// Whether only `make long` runs the example.
+    var isLong = false
     /// The command whose output the block shows.
     var source: String?
     /// The file that the block quotes.
@@ -92,6 +94,7 @@ extension DocumentedExample {
             case "prepare": preparation.append(value)
             case "meanwhile": meanwhile.append(value)
             case "check": checks.append(value)
+            case "run by" where value == "make long": isLong = true
             case "not run": excuse = value
             case "shown by": source = value
             case "quoted from": quoted = value

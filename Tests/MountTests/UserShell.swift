@@ -16,9 +16,12 @@ struct UserShell: Sendable {
     }
 
     /// Runs `words`. If `isMerged`, the output has both streams.
-    func run(_ words: [String], _ more: [String: String] = [:], isMerged: Bool = false) throws -> Outcome {
+    func run(
+        _ words: [String], _ more: [String: String] = [:], isMerged: Bool = false, timeout: Double = 60
+    ) throws -> Outcome {
         let command = isMerged ? ["sh", "-c", "exec \"$@\" 2>&1", "sh"] + words : words
-        return try Program.run(command, in: directory, environment: environment.merging(more) { $1 })
+        return try Program.run(
+            command, in: directory, environment: environment.merging(more) { $1 }, timeout: timeout)
     }
 
     /// Starts `words`, and does not wait for the end.
@@ -27,8 +30,11 @@ struct UserShell: Sendable {
     }
 
     private var environment: [String: String] {
-        [
-            "PATH": "\(scratch)/bin:" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"),
+        let outer = ProcessInfo.processInfo.environment
+        return [
+            "PATH": "\(scratch)/bin:" + (outer["PATH"] ?? "/usr/bin:/bin"),
+            // rustup, where it is installed, looks for its compilers in HOME.
+            "RUSTUP_HOME": outer["RUSTUP_HOME"] ?? "\(NSHomeDirectory())/.rustup",
             "HOME": "\(scratch)/home", "TMPDIR": "\(scratch)/tmp", "LC_ALL": "C", "PURGEFS_MOUNT": "",
             "PURGEFS_SOURCES": DocumentedExample.root,
         ]
