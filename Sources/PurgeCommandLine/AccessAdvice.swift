@@ -20,7 +20,7 @@ package enum AccessAdvice {
             let status = try System.status(ofPath: place)
             let mode = String(status.st_mode & 0o7777, radix: 8)
             return status.st_uid == geteuid()
-                ? "\(place) belongs to you, and its mode (\(mode)) keeps you out: chmod u+rwX \(place)"
+                ? "\(place) belongs to you, and its mode (\(mode)) keeps you out: chmod u+rwX \(ShellWord.of(place))"
                 : "\(place) belongs to \(name(status.st_uid)), with mode \(mode): run this as "
                     + (status.st_uid == 0 ? "root." : "that user, or as root.")
         } catch { return "Run this as the user who owns it, or as root." }

@@ -12,7 +12,12 @@ package struct CommandFailure: Error, Hashable {
     package init(_ what: String, path: String, _ reason: String, advice: String) {
         let place = path.isEmpty ? "''" : path
         message =
-            VisibleText.of("\(what): \(place): \(reason)") + (advice.isEmpty ? "" : "\n  \(advice)")
+            VisibleText.of("\(what): \(place): \(reason)")
+            + (advice.isEmpty
+                ? ""
+                : "\n  "
+                    + advice.split(separator: "\n", omittingEmptySubsequences: false)
+                    .map { VisibleText.of(String($0)) }.joined(separator: "\n"))
     }
 
     package init(status: Int32, message: String) {
@@ -53,10 +58,12 @@ extension CommandFailure {
         switch error {
         case .accessDenied: AccessAdvice.text(path)
         case .notPermitted: geteuid() == 0 ? AccessAdvice.rootToo : "Run this as the user who owns it, or as root."
-        case .noEntry, .notDirectory, .nameTooLong: "Check the path."
+        case .noEntry, .notDirectory, .nameTooLong, Errno(ELOOP): "Check the path."
         case Errno.socketNotConnected:
-            "Its daemon has ended. Remove the mount: purgefs unmount \(MountEntry.holding(path)?.mountpoint ?? "MOUNTPOINT")"
+            "Its daemon has ended. Remove the mount: purgefs unmount "
+                + (MountEntry.holding(path).map { ShellWord.of($0.mountpoint) } ?? "MOUNTPOINT")
         case .isDirectory: "Name a file."
+        case .badFileDescriptor: "It is closed: redirect it to a file."
         case .illegalByteSequence:
             "purgefs accepts only paths in UTF-8: rename the file or folder (mv)."
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem:

@@ -6,11 +6,11 @@ package enum VisibleText {
     }
 
     /// Whether a character is a C0 or C1 control, DEL, or a separator of lines or paragraphs. True also for the controls of the
-    /// writing direction, which reorder the text beside them, and for the invisible byte order mark and tags.
+    /// writing direction, which reorder the text beside them, and for characters that are invisible or look like a space.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case ..<0x20, 0x7F...0x9F, 0x2028, 0x2029: true
-        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069, 0xFEFF, 0xE0000...0xE007F: true
+        case 0x00A0, 0x061C, 0x200B, 0x200E, 0x200F, 0x202A...0x202F, 0x2060...0x2069, 0xFEFF, 0xE0000...0xE007F: true
         default: false
         }
     }

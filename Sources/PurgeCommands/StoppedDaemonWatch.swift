@@ -47,7 +47,7 @@ struct StoppedDaemonWatch {
                 let failure = CommandFailure(
                     "no answer", path: mount, "its daemon, process \(pid), is stopped",
                     advice: "Continue it: kill -CONT \(pid). Or end it, with errors for programs that use the mount: "
-                        + "purgefs unmount --force \(VisibleText.of(mount))")
+                        + "purgefs unmount --force \(ShellWord.of(mount))")
                 Console.standard().warn(failure.message)
                 _exit(failure.status)
             }

@@ -136,7 +136,7 @@ public enum MountService {
         } catch {
             throw StoreError(
                 "the mount point cannot be used: \(error)", path: mountpoint,
-                advice: "It must be an existing, empty directory: mkdir -p \(mountpoint)")
+                advice: "It must be an existing, empty directory: mkdir -p \(ShellWord.of(mountpoint))")
         }
     }
 

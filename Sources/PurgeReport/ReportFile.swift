@@ -39,7 +39,7 @@ package struct ReportFile {
         } catch .noEntry {
             throw CommandFailure(
                 what, path: path, "there is no directory \(path.parentPath)",
-                advice: "Make it: mkdir -p \(path.parentPath)")
+                advice: "Make it: mkdir -p \(ShellWord.of(path.parentPath))")
         } catch { throw failure(error) }
         let status: FileStatus
         do throws(Errno) {

@@ -32,7 +32,8 @@ struct ContainerLayout {
         } catch .noEntry {
             throw StoreError(
                 "the store has lost its container", path: path,
-                advice: "Put the folder back, or make an empty one: `purgefs check --repair \(place.path)`.")
+                advice: "Put the folder back, or make an empty one: "
+                    + "`purgefs check --repair \(ShellWord.of(place.path))`.")
         } catch .notDirectory, Errno(ELOOP) {
             throw StoreError(
                 "is not a directory", path: path,

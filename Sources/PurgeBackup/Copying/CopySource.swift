@@ -41,7 +41,7 @@ struct CopySource {
         do throws(ExtentDamage) { return try store.extentRecord(of: file.raw, nil) } catch {
             throw StoreError(
                 "its record of charged blocks \(error.what)", path: files.pathOf(path),
-                advice: "Repair the store first: purgefs check --repair \(store.path)")
+                advice: "Repair the store first: purgefs check --repair \(ShellWord.of(store.path))")
         }
     }
 

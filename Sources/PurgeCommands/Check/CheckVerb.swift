@@ -35,7 +35,7 @@ private enum CheckVerb {
         if let mount = try mount(of: store) {
             throw CommandFailure(
                 "cannot check", path: store, "it is mounted at \(mount)",
-                advice: "Unmount it first: purgefs unmount \(mount)")
+                advice: "Unmount it first: purgefs unmount \(ShellWord.of(mount))")
         }
         if let failure = MountCopy.failure("cannot check", store: store) { throw failure }
         var remaining = 0

@@ -63,7 +63,7 @@ struct MountRights: Hashable {
         case .powerless(let path):
             return Objection(
                 subject: path, reason: "it has no setuid bit, or is on a file system that is mounted nosuid",
-                advice: "As root: chmod u+s \(path), or reinstall the package fuse3.")
+                advice: "As root: chmod u+s \(ShellWord.of(path)), or reinstall the package fuse3.")
         }
     }
 }

@@ -150,7 +150,8 @@ struct RunArea {
         } catch {
             throw CommandFailure(
                 "cannot remove the temporary directory", path: root, "\(error)",
-                advice: "Remove it by hand: rm -rf \(root)" + (mountRoot == root ? "" : " \(mountRoot)"))
+                advice: "Remove it by hand: rm -rf \(ShellWord.of(root))"
+                    + (mountRoot == root ? "" : " \(ShellWord.of(mountRoot))"))
         }
     }
 

@@ -31,7 +31,8 @@ struct RunCover {
         let failures = look().covers.suffix(1).map { left in
             CommandFailure(
                 "cannot unmount", path: left.mountpoint, "a mount of type \(left.type) lies over the container",
-                advice: "By hand: umount -l \(left.mountpoint), and then fusermount3 -u -z \(mountpoint)")
+                advice: "By hand: umount -l \(ShellWord.of(left.mountpoint)), and then "
+                    + "fusermount3 -u -z \(ShellWord.of(mountpoint))")
         }
         return (isMounted, failures)
     }

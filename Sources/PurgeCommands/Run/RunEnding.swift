@@ -57,7 +57,8 @@ struct RunEnding {
         if mount.isMounted, mount.attempt(detaching: true) != .done {
             failures.append(
                 CommandFailure(
-                    "cannot unmount", path: mountpoint, "refused", advice: "By hand: fusermount3 -u -z \(mountpoint)"))
+                    "cannot unmount", path: mountpoint, "refused",
+                    advice: "By hand: fusermount3 -u -z \(ShellWord.of(mountpoint))"))
         }
         return failures
     }

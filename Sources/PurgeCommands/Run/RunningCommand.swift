@@ -36,7 +36,7 @@ struct RunningCommand {
             } else if Places.isDirectory(name) {
                 "It is a directory: name a program."
             } else {
-                "Check its mode: chmod +x \(name)"
+                "Check its mode: chmod +x \(ShellWord.of(name))"
             }
         let failure = CommandFailure("cannot run", path: name, isNowhere ? .noEntry : error, advice: advice)
         return CommandFailure(

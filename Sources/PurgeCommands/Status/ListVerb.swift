@@ -71,7 +71,7 @@ private struct ListedContainer: Encodable {
             }
             read(try answer.get())
         } catch let error where error == .socketNotConnected || error == .connectionAbort {
-            problem = "its daemon has ended; remove the mount: purgefs unmount \(mountpoint)"
+            problem = "its daemon has ended; remove the mount: purgefs unmount \(ShellWord.of(mountpoint))"
         } catch .accessDenied {
             let isOwn = entry.owner == geteuid()
             let owner = entry.owner.map(AccessAdvice.name) ?? "another user"

@@ -49,7 +49,7 @@ struct MountCopy {
                 + (pids.isEmpty ? "" : " (process \(pids))") + " still has the store",
             advice: (processes.map { "The copy is in the mount namespace of \($0)." } + [
                 "End that process, or end the daemon (programs that use the copy get errors): "
-                    + "purgefs unmount --force \(VisibleText.of(mountpoint))"
+                    + "purgefs unmount --force \(ShellWord.of(mountpoint))"
             ]).joined(separator: "\n  "))
     }
 

@@ -106,13 +106,13 @@ private enum UnmountVerb {
                 what, path: path, "still in use\(users.isEmpty ? "; cannot tell by which process" : "")",
                 advice: (users + [
                     "End the programs that use it, and try again. To unmount at once, with errors for them: purgefs "
-                        + "unmount --force \(VisibleText.of(entry.mountpoint))"
+                        + "unmount --force \(ShellWord.of(entry.mountpoint))"
                 ]).joined(separator: "\n  "))
         case .unable(let objection):
             throw CommandFailure(
                 what, path: path, "\(objection.subject): \(objection.reason)",
                 advice: "Unmount it where it was mounted, or have its daemon do it, with errors for programs that use "
-                    + "it: purgefs unmount --force \(entry.mountpoint)")
+                    + "it: purgefs unmount --force \(ShellWord.of(entry.mountpoint))")
         case .refused(let error?) where error == .notPermitted:
             throw CommandFailure(
                 what, path: path, error, advice: "Only root and the user who mounted it may unmount it.")
@@ -140,7 +140,7 @@ private enum UnmountVerb {
             guard connection.abort() else {
                 throw CommandFailure(
                     what, path: path, "its daemon has died, and the kernel still waits for it",
-                    advice: "As root: umount -f \(VisibleText.of(entry.mountpoint)); or write 1 to "
+                    advice: "As root: umount -f \(ShellWord.of(entry.mountpoint)); or write 1 to "
                         + "/sys/fs/fuse/connections/\(entry.connection.map(String.init) ?? "N")/abort.")
             }
             return mount.attempt(detaching: true)
@@ -182,12 +182,12 @@ private enum UnmountVerb {
         if let mount = MountEntry.containers().map(\.mountpoint).last(where: { resolved.isPath(below: $0) }) {
             throw CommandFailure(
                 what, path: path, "this is inside a mount, not its mount point",
-                advice: "Use: purgefs unmount \(VisibleText.of(mount))")
+                advice: "Use: purgefs unmount \(ShellWord.of(mount))")
         }
         if let mount = Target.mount(ofStore: resolved) {
             throw CommandFailure(
                 what, path: path, "this is a store, and it is mounted elsewhere",
-                advice: "Use: purgefs unmount \(mount)")
+                advice: "Use: purgefs unmount \(ShellWord.of(mount))")
         }
         throw CommandFailure(
             what, path: path, "no container is mounted there",

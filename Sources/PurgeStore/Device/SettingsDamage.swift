@@ -1,3 +1,5 @@
+import PurgeSystem
+
 /// Why device.json cannot be used.
 enum SettingsDamage: Error, Hashable {
     /// The entry is not a plain file, is too long, or has content that cannot be parsed as a JSON object.
@@ -25,7 +27,7 @@ enum SettingsDamage: Error, Hashable {
     func advice(store: String) -> String {
         switch self {
         case .unreadable, .value:
-            "Repair the file by hand, or run `purgefs check --repair \(store)`: it keeps the file aside "
+            "Repair the file by hand, or run `purgefs check --repair \(ShellWord.of(store))`: it keeps the file aside "
                 + "and writes a new one with the default settings."
         case .newerVersion:
             "Use that version of purgefs; this one leaves the file alone."

@@ -182,7 +182,8 @@ extension Store {
             var problem = StoreProblem(
                 path: place.pathOf(StoreDirectory.extentsName) + "/" + SettingsDamage.visible(name),
                 what: "belongs to no file of the container",
-                advice: "`purgefs check --repair \(path)` removes it; nothing is lost with it.", isRepairable: true)
+                advice: "`purgefs check --repair \(ShellWord.of(path))` removes it; nothing is lost with it.",
+                isRepairable: true)
             guard removing else { return problem }
             do throws(Errno) {
                 try System.unlink(at: folder.raw, name)

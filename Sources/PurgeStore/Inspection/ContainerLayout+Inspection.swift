@@ -30,7 +30,8 @@ extension ContainerLayout {
         case .missing:
             StoreProblem(
                 path: place.pathOf(folder), what: "the folder is missing",
-                advice: "Put it back from a copy, or let `purgefs check --repair \(place.path)` make an empty one.",
+                advice: "Put it back from a copy, or let "
+                    + "`purgefs check --repair \(ShellWord.of(place.path))` make an empty one.",
                 isRepairable: true)
         case .obstructed:
             StoreProblem(

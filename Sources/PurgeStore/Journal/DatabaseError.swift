@@ -60,13 +60,14 @@ struct DatabaseError: Error, Hashable {
         case _ where isForeign:
             StoreError(
                 message, path: path,
-                advice: "It was not changed. Move it out of the store, or run `purgefs check --repair \(store)`, "
+                advice: "It was not changed. Move it out of the store, or run "
+                    + "`purgefs check --repair \(ShellWord.of(store))`, "
                     + "which renames it and starts a new journal.")
         case _ where isDamage:
             StoreError(
                 "the journal is damaged: \(message)", path: path,
-                advice: "Run `purgefs check --repair \(store)`: it keeps the file aside and starts a new journal "
-                    + "with the events that can still be read.")
+                advice: "Run `purgefs check --repair \(ShellWord.of(store))`: it keeps the file aside and starts "
+                    + "a new journal with the events that can still be read.")
         case Self.newerVersion:
             StoreError(
                 "the journal \(message)", path: path,
@@ -88,7 +89,7 @@ struct DatabaseError: Error, Hashable {
         default:
             StoreError(
                 "the journal failed: \(message)", path: path,
-                advice: "Check the disk under the store (dmesg), then `purgefs check \(store)`.")
+                advice: "Check the disk under the store (dmesg), then `purgefs check \(ShellWord.of(store))`.")
         }
     }
 }

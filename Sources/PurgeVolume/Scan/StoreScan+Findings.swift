@@ -71,7 +71,7 @@ extension StoreScan {
         }
         let rest = damaged.count - told.count
         let warnings = warnings(ofUnreadable: found.unreadable) + warnings(ofUnprotected: found.unprotected) + told
-        return rest > 0 ? warnings + ["\(rest) more files have damaged records: purgefs check \(store.path)"] : warnings
+        return warnings + self.rest(rest, "files have damaged records")
     }
     private static let mostWarnings = 20
 
@@ -81,7 +81,7 @@ extension StoreScan {
     private func warnings(ofUnreadable unreadable: [Node]) -> [String] {
         let told = unreadable.prefix(Self.mostWarnings).map { problem(ofUnreadable: $0).description }
         let rest = unreadable.count - told.count
-        return rest > 0 ? told + ["\(rest) more cannot be read: purgefs check \(store.path)"] : told
+        return told + self.rest(rest, "cannot be read")
     }
 
     private func problem(ofUnreadable node: Node) -> StoreProblem {
@@ -98,7 +98,12 @@ extension StoreScan {
     private func warnings(ofUnprotected nodes: [Node]) -> [String] {
         let told = nodes.prefix(Self.mostWarnings).map { problem(ofUnprotected: $0).description }
         let rest = nodes.count - told.count
-        return rest > 0 ? told + ["\(rest) more have no known protection class: purgefs check \(store.path)"] : told
+        return told + self.rest(rest, "have no known protection class")
+    }
+
+    /// Returns the warning about `count` further files; none if there are none.
+    private func rest(_ count: Int, _ what: String) -> [String] {
+        count > 0 ? ["\(count) more \(what): purgefs check \(ShellWord.of(store.path))"] : []
     }
 
     private func problem(ofUnprotected node: Node) -> StoreProblem {
@@ -124,7 +129,8 @@ extension StoreScan {
         let charged = damage.countsAsFull ? "it is charged as full" : "the blocks that have data are charged"
         var problem = StoreProblem(
             path: path(of: node), what: "its record of charged blocks \(damage.what); \(charged)",
-            advice: "`purgefs check --repair \(store.path)` writes a new record; the file itself is not touched.",
+            advice: "`purgefs check --repair \(ShellWord.of(store.path))` writes a new record; the "
+                + "file itself is not touched.",
             isRepairable: true)
         guard repairing else { return problem }
         do throws(Errno) {

@@ -18,6 +18,8 @@ extension StoreAccess {
     func report(_ what: String, _ node: Node) {
         let path = read { $0[node].path().text }
         port.report(
-            StoreError(what, path: "\(store.path)/container/\(path)", advice: "Run: purgefs check \(store.path)"))
+            StoreError(
+                what, path: "\(store.path)/container/\(path)", advice: "Run: purgefs check \(ShellWord.of(store.path))")
+        )
     }
 }
