@@ -11,7 +11,9 @@ extension ReportContent {
             let report = try ContainerDiagnosis.report(of: target) { warnings.append($0) }
             content.remarks += warnings.filter { !content.remarks.contains($0) }
             content.findings = report.findings.map {
-                .init(title: $0.rule.title, advice: $0.advice, path: $0.path, bytes: $0.bytes, detail: $0.detail)
+                .init(
+                    severity: $0.severity.rawValue, title: $0.rule.title, advice: $0.advice, path: $0.path,
+                    bytes: $0.bytes, detail: $0.detail)
             }
             for count in report.rules { content.findingCounts[count.rule.title] = count.findings }
         } catch { content.remarks.append("There are no findings: \(error.message)") }

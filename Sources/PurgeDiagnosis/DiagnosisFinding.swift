@@ -25,7 +25,7 @@ package enum DiagnosisRule: String, CaseIterable, Codable, Sendable {
 /// An observation about how an app stores files that a developer should look at.
 package struct DiagnosisFinding: Hashable, Codable, Sendable {
     package var rule: DiagnosisRule
-    var severity: DiagnosisSeverity
+    package var severity: DiagnosisSeverity
     /// The path; nil for the container as a whole.
     package var path: String?
     package var bytes: ByteCount?

@@ -36,6 +36,13 @@ struct HTML: Sendable {
         return html
     }
 
+    /// Returns a script element. The script is not escaped, so it must be a literal in this program.
+    static func script(_ script: StaticString) -> HTML {
+        var html = HTML([])
+        html.markup = "<script>\(script)</script>\n"
+        return html
+    }
+
     /// The elements that no line break follows in the markup. After an inline element, a line break would render as a space.
     private static let inline: Set<String> = [
         "a", "b", "bdi", "code", "span", "strong", "time", "dt", "dd", "td", "th",

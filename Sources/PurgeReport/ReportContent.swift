@@ -17,6 +17,8 @@ package struct ReportContent {
         var exclusion: BackupExclusion?
     }
     package struct Finding {
+        /// `error`, `warning` or `note`.
+        var severity: String
         var title: String
         var advice: String
         var path: String?
@@ -24,9 +26,12 @@ package struct ReportContent {
         /// The specific observation behind this finding.
         var detail: String?
 
-        package init(title: String, advice: String, path: String? = nil, bytes: ByteCount? = nil, detail: String? = nil)
-        {
-            (self.title, self.advice, self.path, self.bytes, self.detail) = (title, advice, path, bytes, detail)
+        package init(
+            severity: String, title: String, advice: String, path: String? = nil, bytes: ByteCount? = nil,
+            detail: String? = nil
+        ) {
+            (self.severity, self.title, self.advice) = (severity, title, advice)
+            (self.path, self.bytes, self.detail) = (path, bytes, detail)
         }
     }
     struct Setting {
@@ -37,11 +42,12 @@ package struct ReportContent {
     package struct Run {
         var program: String
         var ending: String
+        var hasFailed: Bool
         /// Whether the store outlives the run.
         var isStoreKept: Bool
 
-        package init(program: String, ending: String, isStoreKept: Bool) {
-            (self.program, self.ending, self.isStoreKept) = (program, ending, isStoreKept)
+        package init(program: String, ending: String, hasFailed: Bool, isStoreKept: Bool) {
+            (self.program, self.ending, self.hasFailed, self.isStoreKept) = (program, ending, hasFailed, isStoreKept)
         }
     }
     /// The use of the device at one moment.
@@ -77,6 +83,13 @@ package struct ReportContent {
     var hasHistory = true
     var settings: [Setting] = []
     var policies: [PolicyLine] = []
+}
+
+extension ReportContent.Finding {
+    /// Whether one heading and one piece of advice serve for both findings.
+    func isLike(_ other: Self) -> Bool {
+        severity == other.severity && title == other.title && advice == other.advice
+    }
 }
 
 extension ReportContent {

@@ -24,18 +24,12 @@ struct ReportHistory {
     static let mostNewest = 50
     static let mostGroupsShown = 40
 
-    static let types: Set<EventType> = [
-        .purge, .refused, .hostFull, .flagLost, .protectionDenied, .pressure, .device, .app, .clock, .capacity,
-        .dropped, .mount, .unmount,
-    ]
-
     private var groups: [Group: Purged] = [:]
     /// The sums, by reason, of groups beyond `mostGroups`.
     private var further: [String: Purged] = [:]
     private(set) var newestPurges = Newest<Event>(ReportHistory.mostNewest)
     private(set) var newestRefusals = Newest<Event>(ReportHistory.mostNewest)
-    /// Changes of pressure, lock state, settings, clock and app, and reboots.
-    private(set) var newestChanges = Newest<Event>(ReportHistory.mostNewest)
+    private(set) var story = EventGroups()
     private(set) var purges = Moments()
     private(set) var refusals = Moments()
     private(set) var levels = States<PressureLevel>(most: 1024, rank: \.severity)
@@ -54,18 +48,15 @@ struct ReportHistory {
     mutating func add(_ event: Event) {
         eventTimes.add(event.time)
         let time = Instant(iso8601: event.time)?.nanoseconds
+        story.add(event)
         switch event.type {
         case .purge: addPurge(event, time)
         case .refused, .hostFull:
             newestRefusals.add(event)
             if let time { refusals.add(time) }
         case .pressure:
-            newestChanges.add(event)
             if let time, let level = event.reason.flatMap(PressureLevel.init(rawValue:)) { levels.add(time, level) }
-        case .device:
-            newestChanges.add(event)
-            addState(event, time)
-        case .clock, .app, .capacity: newestChanges.add(event)
+        case .device: addState(event, time)
         case .flagLost: flagsLost += 1
         case .protectionDenied: denials += 1
         case .dropped: dropped += 1
@@ -83,7 +74,7 @@ struct ReportHistory {
     private mutating func addPurge(_ event: Event, _ time: Int64?) {
         newestPurges.add(event)
         if let time { purges.add(time, event.bytes ?? .zero) }
-        let group = Group(directory: event.path.map(Self.directory), reason: event.reason ?? "")
+        let group = Group(directory: event.path.map(EventGroup.directory), reason: event.reason ?? "")
         if groups[group] != nil || groups.count < Self.mostGroups {
             groups[group, default: Purged(directory: group.directory, reason: group.reason)].add(event)
         } else {
@@ -91,9 +82,6 @@ struct ReportHistory {
         }
     }
 
-    private static func directory(of path: String) -> String {
-        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? "."
-    }
 }
 
 extension ReportHistory.Purged {

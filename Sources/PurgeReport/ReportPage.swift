@@ -1,10 +1,12 @@
 import PurgeModel
 
-/// A self-contained HTML page: it has no script and loads nothing.
+/// A self-contained HTML page. It loads nothing, and its only script is the filter (`ReportFilter`).
 struct ReportPage {
     let content: ReportContent
 
     var text: String {
+        let main = HTML("main", [:], sections)
+        let header = header(of: main)
         let title = "Storage of \(content.status?.app.container ?? "a container")"
         return HTML.document(
             HTML(
@@ -17,16 +19,15 @@ struct ReportPage {
                     "meta",
                     [
                         "http-equiv": "Content-Security-Policy",
-                        "content": "default-src 'none'; style-src 'unsafe-inline'",
+                        "content": HTMLText(
+                            "default-src 'none'; style-src 'unsafe-inline'; script-src '\(ReportFilter.hash)'",
+                            limit: .max),
                     ]), HTML("title", [:], HTML(HTMLText(title))), HTML.style(ReportStyle.rules)),
-            HTML("body", [:], [header, HTML("main", [:], sections)]))
+            HTML("body", [:], [header, main, HTML.script(ReportFilter.script)]))
     }
 
-    private var header: HTML {
+    private func header(of main: HTML) -> HTML {
         var lines: [HTML] = []
-        if let run = content.run {
-            lines.append(HTML.paragraph(HTML.code(run.program), " \(run.ending)."))
-        }
         if let status = content.status {
             lines.append(HTML.paragraph("Container ", HTML.code(status.app.container)))
             if content.run?.isStoreKept ?? true {
@@ -40,17 +41,28 @@ struct ReportPage {
                 HTML("time", ["datetime": "\(simulated.iso8601)"], "\(ReportTime.text(simulated)) UTC"),
                 " on the device, ", HTML("time", ["datetime": "\(real.iso8601)"], "\(ReportTime.text(real)) UTC"),
                 " in real time; purgefs \(content.version)"))
-        return HTML("header", [:], [HTML("h1", [:], "Storage report")] + lines)
+        return HTML("header", [:], [HTML("h1", [:], "Storage report")] + lines + [links(in: main)])
+    }
+
+    /// Returns links to the parts that the page has.
+    private func links(in main: HTML) -> HTML {
+        let places: [(HTMLText, HTMLText)] = [
+            ("story", "What happened"), ("findings", "Findings"), ("storage", "Storage"), ("over-time", "Over time"),
+            ("purged", "Purges"), ("refused", "Refused writes"), ("largest", "Largest files"), ("numbers", "Numbers"),
+            ("settings", "Settings"),
+        ]
+        return HTML(
+            "nav", ["aria-label": "Parts"],
+            places.filter { main.markup.contains("<section id=\"\($0.0.escaped)\"") }.map {
+                HTML("a", ["href": "#\($0.0.escaped)"], HTML($0.1))
+            })
     }
 
     private var sections: [HTML] {
         let tables = ReportTables(content: content)
         let remarks = content.remarks.map { HTML("p", ["class": "warning"], HTML(HTMLText($0, limit: 1000))) }
-        return remarks + tables.glance + storage + overTime
-            + [
-                tables.numbers, tables.findings, tables.largest, tables.purged, tables.refused, tables.changes,
-                tables.settings,
-            ].joined()
+        return remarks + tables.glance + StorySection(content).html + tables.findings + storage + overTime
+            + [tables.purged, tables.refused, tables.largest, tables.numbers, tables.settings].joined()
     }
 
     private var storage: [HTML] {

@@ -2,11 +2,13 @@
 enum ReportStyle {
     static let rules: StaticString = """
         :root { color-scheme: light dark; --page: #f2f2f7; --card: #ffffff; --text: #1c1c1e; --soft: #55555e;
-          --line: #d9d9e0; --documents: #2563eb; --caches: #d97706; --temporary: #8b5cf6; --others: #5b6270;
-          --others-purgeable: #8b93a1; --free: #e5e7eb; --moving: #0f766e; --locked: #4d7c0f; --reboot: #be185d; --red: #c81e1e; --amber: #b45309; --green: #15803d; }
+          --line: #d9d9e0; --documents: #235de2; --caches: #f4b121; --temporary: #c975e5; --others: #4d5460;
+          --others-purgeable: #808999; --free: #e9ebef; --moving: #11d9b8; --purged: #0f766e; --near-low: #e6c251; --low: #ce7801;
+          --very-low: #a02720; --locked: #63aa28; --reboot: #7d215a; --red: #c81e1e; --amber: #b45309; --green: #15803d; }
         @media (prefers-color-scheme: dark) { :root { --page: #000000; --card: #1c1c1e; --text: #f2f2f7; --soft: #b3b3bd;
-          --line: #3a3a3f; --documents: #5b9bff; --caches: #ffb454; --temporary: #c4a1ff; --others: #a3abba;
-          --others-purgeable: #727b8b; --free: #3a3a3f; --moving: #2dd4bf; --locked: #a3d154; --reboot: #f9a8d4; --red: #ff7b72; --amber: #f5b041; --green: #57d38c; } }
+          --line: #3a3a3f; --documents: #579df4; --caches: #f79c22; --temporary: #f2d6ec; --others: #aeb3be;
+          --others-purgeable: #525761; --free: #2a2a2e; --moving: #1f8675; --purged: #2dd4bf; --near-low: #534c34; --low: #cc7c0d;
+          --very-low: #f4bdb8; --locked: #92dc3f; --reboot: #f9a8d4; --red: #ff7b72; --amber: #f5b041; --green: #57d38c; } }
         * { box-sizing: border-box; }
         body { margin: 0 auto; padding: 1rem; max-width: 64rem; background: var(--page); color: var(--text);
           font: 1rem/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
@@ -32,12 +34,14 @@ enum ReportStyle {
         .documents { fill: var(--documents); } .caches { fill: var(--caches); } .temporary { fill: var(--temporary); }
         .others { fill: var(--others); } .others-purgeable { fill: var(--others-purgeable); } .free { fill: var(--free); }
         .moving { fill: var(--moving); }
-        .purged { fill: var(--moving); } .reboot { fill: var(--reboot); } .refused, .very-low { fill: var(--red); } .low { fill: var(--amber); }
-        .near-low { fill: var(--others-purgeable); } .locked { fill: var(--locked); }
+        .purged { fill: var(--purged); } .reboot { fill: var(--reboot); } .refused { fill: var(--red); }
+        .near-low { fill: var(--near-low); } .low { fill: var(--low); } .very-low { fill: var(--very-low); } .locked { fill: var(--locked); }
         .pause { fill: var(--card); fill-opacity: 0.6; stroke: var(--soft); stroke-width: 1; stroke-dasharray: 3 3;
           vector-effect: non-scaling-stroke; }
-        .low-line, .very-low-line { fill: none; stroke: var(--text); stroke-width: 1; stroke-dasharray: 6 4;
-          vector-effect: non-scaling-stroke; }
+        .framed { position: relative; }
+        .limit { position: absolute; left: 0; right: 0; border-top: 1px dashed var(--text); font-size: 0.7rem; line-height: 1.2; }
+        .limit span { position: absolute; top: 1px; right: 0; padding: 0 0.25rem; background: var(--card); }
+        .limit:nth-of-type(odd) span { right: auto; left: 0; }
         .level.low, .level.nearLow { color: var(--amber); } .level.veryLow { color: var(--red); }
         .level.normal { color: var(--green); }
         .chart { display: grid; grid-template-columns: 5.5rem minmax(0, 1fr); gap: 0.25rem 0.5rem; align-items: center; }
@@ -54,11 +58,24 @@ enum ReportStyle {
         dl { margin: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); gap: 0 1.5rem; }
         dl div { display: flex; flex-wrap: wrap; gap: 0 1rem; border-bottom: 1px solid var(--line); padding: 0.3rem 0; }
         dt { color: var(--soft); } dd { margin: 0 0 0 auto; text-align: right; min-width: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+        nav { display: flex; flex-wrap: wrap; gap: 0.35rem 1rem; align-items: center; margin-top: 0.75rem; }
+        nav input { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--soft); border-radius: 0.4rem;
+          padding: 0.2rem 0.5rem; margin-left: auto; min-width: 0; }
+        a { color: inherit; } [hidden] { display: none !important; }
+        .severity { font-size: 0.8rem; font-weight: 600; padding: 0 0.4rem; border: 1px solid var(--line); border-radius: 0.4rem; }
+        .severity.error { color: var(--red); border-color: var(--red); }
+        .severity.warning { color: var(--amber); border-color: var(--amber); }
+        .story { list-style: none; margin: 0; padding: 0; }
+        .story > li { display: grid; grid-template-columns: 9.5rem minmax(0, 1fr); gap: 0 0.75rem; padding: 0.25rem 0 0.25rem 0.75rem;
+          border-left: 0.3rem solid var(--line); }
+        .story > .bad { border-color: var(--red); } .story > .noted { border-color: var(--amber); }
+        .story time { color: var(--soft); font-size: 0.9rem; }
+        summary { cursor: pointer; color: var(--soft); font-size: 0.9rem; }
         .glance { list-style: none; margin: 0; padding: 0; }
         .glance li { padding: 0.2rem 0 0.2rem 0.75rem; margin: 0.35rem 0; border-left: 0.3rem solid var(--line); }
         .glance .bad { border-color: var(--red); } .glance .noted { border-color: var(--amber); }
         .glance .good { border-color: var(--green); }
-        .glance a { color: inherit; font-weight: 600; }
+        .glance a { font-weight: 600; }
         .paths { margin: 0.25rem 0; padding-left: 1.25rem; }
         table { width: 100%; border-collapse: collapse; margin-top: 0.75rem; font-size: 0.9rem; }
         caption { text-align: left; color: var(--soft); padding-bottom: 0.25rem; }
@@ -66,7 +83,9 @@ enum ReportStyle {
         th { color: var(--soft); font-weight: 600; }
         .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
         time { font-variant-numeric: tabular-nums; }
+        @media (min-width: 44rem) { td:has(code) { min-width: 13rem; } }
         @media screen and (max-width: 44rem) {
+          .story > li { grid-template-columns: minmax(0, 1fr); } nav input { margin-left: 0; flex: 1 1 100%; }
           body { padding: 0.5rem; } .chart { grid-template-columns: 4rem minmax(0, 1fr); } .scale, .lane-name { font-size: 0.7rem; }
           .times span:nth-child(2), .times span:nth-child(3) { display: none; }
           table, caption, tbody, tr, td { display: block; } thead { position: absolute; width: 1px; height: 1px;
@@ -79,11 +98,13 @@ enum ReportStyle {
         }
         @media print {
           :root { color-scheme: light; --page: #ffffff; --card: #ffffff; --text: #000000; --soft: #444444; --line: #bbbbbb;
-            --documents: #2563eb; --caches: #d97706; --temporary: #8b5cf6; --others: #5b6270; --others-purgeable: #8b93a1;
-            --free: #e5e7eb; --moving: #0f766e; --locked: #4d7c0f; --reboot: #be185d; --red: #c81e1e; --amber: #b45309; --green: #15803d; }
+            --documents: #235de2; --caches: #f4b121; --temporary: #c975e5; --others: #4d5460; --others-purgeable: #808999;
+            --free: #e9ebef; --moving: #11d9b8; --purged: #0f766e; --near-low: #e6c251; --low: #ce7801; --very-low: #a02720;
+            --locked: #63aa28; --reboot: #7d215a; --red: #c81e1e; --amber: #b45309; --green: #15803d; }
           body { max-width: none; padding: 0; font-size: 10pt; }
           header, section { border-radius: 0; padding: 0.5rem 0; }
           svg { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+          nav, summary { display: none; } details::details-content { content-visibility: visible; display: block; }
           .chart, tr, dl div, li { break-inside: avoid; } h2, h3 { break-after: avoid; } thead { display: table-header-group; }
         }
         """

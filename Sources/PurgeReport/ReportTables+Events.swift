@@ -25,27 +25,35 @@ extension ReportTables {
                 Self.reason(event.reason), HTML.text(event.trigger?.inWords), Self.origin(event),
             ]
         }
+        let caption: HTMLText =
+            newest.count > rows.count ? "The newest \(rows.count) of \(newest.count.grouped)" : "All of them"
         let table = ReportTable(
-            caption: newest.count > rows.count ? "The newest \(rows.count) of \(newest.count)" : "All of them",
+            caption: caption,
             columns: [
                 .text("When"), .text("Path"), .number("Freed"), .text("Reason"), .text("Trigger"),
                 .text("Cause"),
             ], rows: rows)
-        return [HTML.section("purged", title, [groups] + gap + [table.html])]
+        let list =
+            rows.count > Self.mostOpen
+            ? HTML("details", [:], HTML("summary", [:], HTML(caption)), table.html) : table.html
+        return [HTML.section("purged", title, [groups] + gap + [list])]
     }
+
+    /// A longer list of purges is folded, because the story and the table of directories have the same purges grouped.
+    private static let mostOpen = 10
 
     private var groups: HTML {
         let (shown, others) = content.history.purged
         var rows: [[HTML]] = shown.map { group in
             [
                 group.directory == nil ? "(others)" : HTML.path(group.directory), Self.reason(group.reason),
-                HTML.text(group.directory == nil ? nil : "\(group.files)"), "\(group.bytes.inWords)",
+                HTML.text(group.directory == nil ? nil : group.files.grouped), "\(group.bytes.inWords)",
                 time(group.last),
             ]
         }
         if let (count, sum) = others {
             rows.append([
-                "\(count) more", "", "\(sum.files)", "\(sum.bytes.inWords)", time(sum.last),
+                "\(count.grouped) more", "", "\(sum.files.grouped)", "\(sum.bytes.inWords)", time(sum.last),
             ])
         }
         return ReportTable(
@@ -70,7 +78,7 @@ extension ReportTables {
         }
         let table = ReportTable(
             caption: newest.count > rows.count
-                ? "The newest \(rows.count) of \(newest.count); at most one a second for each file"
+                ? "The newest \(rows.count) of \(newest.count.grouped); at most one a second for each file"
                 : "At most one a second for each file",
             columns: [
                 .text("When"), .text("Path"), .number("Wanted"), .text("Tier"), .text("Why"), .text("Process"),
@@ -78,34 +86,8 @@ extension ReportTables {
         return [HTML.section("refused", "Refused writes", [table.html])]
     }
 
-    var changes: [HTML] {
-        let newest = content.history.newestChanges
-        guard newest.count > 0 else { return [] }
-        let rows = newest.elements.map { event in
-            [
-                time(event.time), HTML.text(Self.what(event.type)), HTML.text(event.reason),
-                HTML.text(event.bytes?.inWords),
-            ]
-        }
-        let table = ReportTable(
-            caption: newest.count > rows.count ? "The newest \(rows.count) of \(newest.count)" : "All of them",
-            columns: [.text("When"), .text("What"), .text("Now"), .number("Bytes")], rows: rows)
-        return [HTML.section("changes", "Pressure, device and app", [table.html])]
-    }
-
     private func time(_ text: String) -> HTML {
         HTML("time", [:], HTML(HTMLText(ReportTime.text(text, precision), limit: 40)))
-    }
-
-    private static func what(_ type: EventType) -> String {
-        switch type {
-        case .pressure: "pressure"
-        case .device: "device"
-        case .app: "app"
-        case .clock: "clock"
-        case .capacity: "setting"
-        default: type.rawValue
-        }
     }
 
     private static func reason(_ text: String?) -> HTML {
@@ -122,7 +104,7 @@ extension ReportTables {
         return HTML([HTML.path(event.cause), event.cause != nil && event.pid ?? 0 != 0 ? ", " : "", process(event)])
     }
 
-    private static func process(_ event: Event) -> HTML {
+    static func process(_ event: Event) -> HTML {
         guard let pid = event.pid, pid != 0 else { return "" }
         return event.process.map { HTML([HTML.code($0), " (process \(pid))"]) } ?? "process \(pid)"
     }

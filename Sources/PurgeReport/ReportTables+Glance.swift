@@ -3,10 +3,20 @@ import PurgeModel
 // The answer to "what happened?", above everything else.
 extension ReportTables {
     var glance: [HTML] {
-        let items = [refusals, purges, othersPurged, flags, denials, found].compactMap { $0 }
+        let items = [end, refusals, purges, othersPurged, flags, denials, found].compactMap { $0 }
         return [
-            HTML.section("glance", "At a glance", [HTML("ul", ["class": "glance"], items.isEmpty ? [nothing] : items)])
+            HTML.section(
+                "glance", "At a glance",
+                [HTML("ul", ["class": "glance"], items.count > (end == nil ? 0 : 1) ? items : items + [nothing])])
         ]
+    }
+
+    /// The end of the run.
+    private var end: HTML? {
+        content.run.map {
+            HTML(
+                "li", ["class": $0.hasFailed ? "bad" : "good"], HTML.code($0.program), HTML(HTMLText(" \($0.ending).")))
+        }
     }
 
     private var nothing: HTML {
@@ -40,15 +50,14 @@ extension ReportTables {
             "li", ["class": "noted"], Self.link("#purged", "\(bytes.inWords) of the system and other apps was purged"))
     }
 
-    /// Where the flags were lost is in the events only.
     private var flags: HTML? {
-        item("bad", nil, content.history.flagsLost, "flag was lost", "flags were lost", nil)
+        item("bad", "#story", content.history.flagsLost, "flag was lost", "flags were lost", nil)
     }
 
     private var denials: HTML? {
         let count = max(content.history.denials, Int(content.status?.counters.protectionDenied ?? 0))
         return item(
-            "bad", content.status == nil ? nil : "#numbers", count, "access was denied by data protection",
+            "bad", "#story", count, "access was denied by data protection",
             "accesses were denied by data protection", nil)
     }
 
@@ -62,12 +71,11 @@ extension ReportTables {
 
     /// Returns an item of the list; nil if the count is 0.
     private func item(
-        _ kind: HTMLText, _ place: HTMLText?, _ count: Int, _ one: String, _ many: String, _ more: HTML?
+        _ kind: HTMLText, _ place: HTMLText, _ count: Int, _ one: String, _ many: String, _ more: HTML?
     ) -> HTML? {
         guard count > 0 else { return nil }
-        let words = "\(count) \(count == 1 ? one : many)"
-        let what = place.map { Self.link($0, words) } ?? HTML("b", [:], HTML(HTMLText(words, limit: 100)))
-        return HTML("li", ["class": kind], what, more ?? "")
+        let link = Self.link(place, "\(count.grouped) \(count == 1 ? one : many)")
+        return HTML("li", ["class": kind], link, more ?? "")
     }
 
     private static func link(_ place: HTMLText, _ words: String) -> HTML {

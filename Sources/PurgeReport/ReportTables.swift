@@ -36,14 +36,15 @@ struct ReportTables {
                     HTML(
                         "dl", [:],
                         amounts.map { Self.term($0.1, $0.0, Self.amount($0.2)) }
-                            + counts.map { Self.term($0.1, $0.0, "\($0.2)") })
+                            + counts.map { Self.term($0.1, $0.0, HTML.text($0.2.grouped)) })
                 ])
         ]
     }
 
     private static func amount(_ bytes: ByteCount) -> HTML {
         HTML([
-            HTML("span", [:], "\(bytes.inWords)"), " ", HTML("span", ["class": "exact"], "\(bytes.bytes) bytes"),
+            HTML("span", [:], "\(bytes.inWords)"), " ",
+            HTML("span", ["class": "exact"], "\(bytes.bytes.grouped) bytes"),
         ])
     }
 
@@ -72,32 +73,36 @@ struct ReportTables {
     var findings: [HTML] {
         guard let findings = content.findings else { return [] }
         guard !findings.isEmpty else { return Self.nothing("findings", "Findings", "No findings.") }
-        var titles: [String] = []
-        for finding in findings where !titles.contains(finding.title) { titles.append(finding.title) }
-        return [
-            HTML.section(
-                "findings", "Findings",
-                titles.prefix(24).flatMap { title in group(findings.filter { $0.title == title }) })
-        ]
+        var groups: [[ReportContent.Finding]] = []
+        for finding in findings {
+            if let index = groups.firstIndex(where: { $0[0].isLike(finding) }) {
+                groups[index].append(finding)
+            } else {
+                groups.append([finding])
+            }
+        }
+        return [HTML.section("findings", "Findings", groups.prefix(Self.mostGroups).flatMap(group))]
     }
 
-    /// Returns markup for findings with the same title. Most share their advice, so it is given once, after the list.
+    /// Returns markup for findings with the same title and advice.
     private func group(_ findings: [ReportContent.Finding]) -> [HTML] {
+        let first = findings[0]
         let shown = findings.prefix(Self.mostFindings)
         let items = shown.compactMap { finding -> HTML? in
             guard let path = finding.path else { return nil }
             let words = [finding.bytes?.inWords, finding.detail].compactMap { $0 }.joined(separator: ", ")
             return HTML("li", [:], HTML.path(path), HTML(HTMLText(words.isEmpty ? "" : " (\(words))", limit: 100)))
         }
-        let count = content.findingCounts[findings[0].title] ?? Int64(findings.count)
-        let rest = count > shown.count ? [HTML.remark("and \(count - Int64(shown.count)) more")] : []
-        var advice: [String] = []
-        for finding in shown where !advice.contains(finding.advice) { advice.append(finding.advice) }
-        return [HTML("h3", [:], HTML(HTMLText(findings[0].title)))] + items.inElement("ul", ["class": "paths"]) + rest
-            + advice.prefix(2).map { HTML.remark(HTML(HTMLText($0, limit: 600))) }
+        let isAlone = content.findings?.allSatisfy { $0.title != first.title || $0.isLike(first) } ?? true
+        let count = (isAlone ? content.findingCounts[first.title] : nil) ?? Int64(findings.count)
+        let rest = count > shown.count ? [HTML.remark("and \((count - Int64(shown.count)).grouped) more")] : []
+        let severity = HTML("span", ["class": "severity \(first.severity)"], HTML(HTMLText(first.severity)))
+        return [HTML("h3", [:], severity, " ", HTML(HTMLText(first.title)))] + items.inElement("ul", ["class": "paths"])
+            + rest + [HTML.remark(HTML(HTMLText(first.advice, limit: 600)))]
     }
 
     private static let mostFindings = 10
+    private static let mostGroups = 30
 
     var settings: [HTML] {
         guard !content.settings.isEmpty else { return [] }
@@ -131,6 +136,7 @@ struct ReportTables {
 
     private static let mostPolicies = 40
 
+    /// Returns a section with one sentence.
     static func nothing(_ id: HTMLText, _ title: HTMLText, _ words: HTMLText) -> [HTML] {
         [HTML.section(id, title, [HTML.paragraph(HTML(words))])]
     }

@@ -97,7 +97,7 @@ struct UseChart {
                 + "\((last?.free ?? .zero).inWords)."
         return plot(
             "device-chart", "Use of the device over time", words, heading: "The device", most, layers,
-            lines(total: last?.total ?? .zero, of: most))
+            of: last?.total)
     }
 
     private var container: [HTML] {
@@ -110,21 +110,23 @@ struct UseChart {
         let words =
             "The container used at most \(most.inWords); in the end \((last?.used ?? .zero).inWords)."
         return plot(
-            "container-chart", "Use of the container over time", words, heading: "This container", most, tiers, [])
+            "container-chart", "Use of the container over time", words, heading: "This container", most, tiers)
     }
 
     private func plot(
         _ id: HTMLText, _ title: HTMLText, _ words: String, heading: HTMLText, _ most: ByteCount, _ layers: [Layer],
-        _ further: [HTML]
+        of total: ByteCount? = nil
     ) -> [HTML] {
         let scale = [most, ByteCount(most.bytes / 2), .zero].map { HTML("span", [:], "\($0.inWords)") }
         let drawing = Drawing(
             id: id, title: title, description: "From \(text(axis.begin)) to \(text(axis.end)). \(words)",
             width: TimeAxis.width,
-            height: Self.height, style: "plot", content: areas(layers, most) + pauseBands + further)
+            height: Self.height, style: "plot", content: areas(layers, most) + pauseBands)
+        let limits = total.map { lines(total: $0, of: most) } ?? []
         return [
             HTML("h3", [:], HTML(heading)), HTML("p", ["class": "remark words"], HTML(HTMLText(words))),
-            HTML("div", ["class": "scale", "aria-hidden": "true"], scale), drawing.html,
+            HTML("div", ["class": "scale", "aria-hidden": "true"], scale),
+            HTML("div", ["class": "framed"], [drawing.html] + limits),
         ]
     }
 
@@ -166,13 +168,16 @@ struct UseChart {
         return Self.height - Int(Double(bytes.bytes) / Double(most.bytes) * Double(Self.height))
     }
 
-    /// Returns the lines at which free space meets a threshold.
+    /// Returns the lines at which free space meets a threshold, with their labels. They are not part of the drawing, which would
+    /// stretch the text.
     private func lines(total: ByteCount, of most: ByteCount) -> [HTML] {
-        [(thresholds.low, "low-line"), (thresholds.veryLow, "very-low-line")].filter { $0.0 > .zero && $0.0 < total }
-            .map { limit, style in
-                let y = y(total - limit, of: most)
-                return HTML("path", ["class": HTMLText(style), "d": "M0 \(y)H\(TimeAxis.width)"])
-            }
+        [("low", thresholds.low), ("very low", thresholds.veryLow)].filter { $0.1 > .zero && $0.1 < total }.map {
+            name, limit in
+            let place = Double(y(total - limit, of: most)) / Double(Self.height) * 100
+            return HTML(
+                "div", ["class": "limit", "style": "top: \(place)%", "aria-hidden": "true"],
+                HTML("span", [:], "\(name): \(limit.inWords) free"))
+        }
     }
 }
 
@@ -191,10 +196,6 @@ extension UseChart {
 
     /// A legend for marks that the drawings do not explain.
     private var notes: [HTML] {
-        let threshold =
-            thresholds.low > .zero && emptiness == nil
-            ? "Dashed: storage is low with less than \(thresholds.low.inWords) free, very low with less than "
-                + "\(thresholds.veryLow.inWords). " : ""
         let seconds = emptiness == nil ? axis.pauses.map(\.seconds) : []
         let long =
             seconds.isEmpty
@@ -202,7 +203,7 @@ extension UseChart {
             : "Striped: nothing was recorded for "
                 + seconds.prefix(3).map { DurationText.inWords(seconds: $0) }.joined(separator: ", ")
                 + (seconds.count > 3 ? " and \(seconds.count - 3) more times" : "") + "; drawn shorter."
-        return threshold.isEmpty && long.isEmpty ? [] : [HTML.remark("\(threshold)\(long)")]
+        return long.isEmpty ? [] : [HTML.remark("\(long)")]
     }
 
     private var times: HTML {

@@ -13,7 +13,8 @@ extension Mounts {
             let figures, parts: [String: String]
             let text: String
             let width: Int
-            let outside, overlaps, faint: [String]
+            let outside, overlaps, faint, loose: [String]
+            let filtered: [Int]?
             let unnamed: Int
         }
 
@@ -55,9 +56,14 @@ extension Mounts {
                 }
                 let text = try #require(views["screen"]).text
                 for part in [
+                    "\(after.counters.purgedFiles) files were purged",
                     "Library/Caches/image-", "<script>alert(1)&\"'", #"Documents/movie \u{202e}vom.fdp"#,
                     "caches: in Library/Caches", "Library/Caches/refused", "beforeFirstUnlock", "3d ahead",
                 ] { #expect(text.contains(part), "\(part)") }
+                // The story and the counters agree.
+                let groups = text.matches(of: /([0-9]+) files purged \(/).compactMap { Int64($0.1) }
+                let alone = text.matches(of: /Purged [A-Za-z]+\//).count
+                #expect(groups.reduce(0, +) + Int64(alone) == after.counters.purgedFiles, "\(text)")
             }
         }
 
@@ -79,6 +85,8 @@ extension Mounts {
             #expect(view.overlaps == [], "\(name)")
             #expect(view.faint == [], "\(name)")
             #expect(view.unnamed == 0, "\(name)")
+            #expect(view.loose == [], "\(name)")
+            #expect(view.filtered?.count == 2 && view.filtered?[0] == 0 && view.filtered?[1] != 0, "\(name)")
             #expect(view.width <= (name.hasPrefix("phone") ? 360 : 1280), "\(name)")
         }
 
@@ -93,13 +101,13 @@ extension Mounts {
                 "notBackedUp": status.marked.excludedFromBackup.bytes, "purgedBytes": status.counters.purgedBytes,
             ]
             for (name, bytes) in amounts {
-                #expect(view.figures[name]?.hasSuffix(" \(bytes) bytes") == true, "\(name)")
+                #expect(view.figures[name]?.hasSuffix(" \(grouped(bytes)) bytes") == true, "\(name)")
             }
             let counts = [
                 "purgedFiles": status.counters.purgedFiles, "refusedWrites": status.counters.refusedWrites,
                 "protectionDenied": status.counters.protectionDenied,
             ]
-            for (name, count) in counts { #expect(view.figures[name] == "\(count)", "\(name)") }
+            for (name, count) in counts { #expect(view.figures[name] == grouped(count), "\(name)") }
             let parts = [
                 "documents": status.tiers.persistent.bytes, "others": storage.others - storage.othersPurgeable,
             ]
@@ -107,6 +115,10 @@ extension Mounts {
                 #expect(view.parts[name] == String(format: "%.1f MiB", Double(bytes) / 1_048_576), "\(name)")
             }
             #expect(status.tiers.caches.bytes > 0 || view.parts["caches"] == "0 B")
+        }
+
+        private static func grouped(_ number: Int64) -> String {
+            number.formatted(.number.locale(Locale(identifier: "en_US")))
         }
 
         /// The report of an unmounted store has the same files but no mount point, and leaves the store unchanged.

@@ -14,11 +14,9 @@ struct RunReport {
         try file.check(store: store)
     }
 
-    /// Writes the report. Must be called when the daemon has ended and the store still exists. `isKept` says whether the store
-    /// stays afterwards.
-    func write(store: String, isKept: Bool, program: String, ending: String) throws(CommandFailure) {
-        var gathering = ReportGathering(
-            .store(store), run: .init(program: program, ending: ending, isStoreKept: isKept))
+    /// Writes the report. Must be called when the daemon has ended and the store still exists.
+    func write(store: String, _ run: ReportContent.Run) throws(CommandFailure) {
+        var gathering = ReportGathering(.store(store), run: run)
         let content: ReportContent
         do throws(CommandFailure) {
             content = try gathering.gather(addFindings: ReportContent.addFindings)

@@ -135,15 +135,19 @@ struct RunSession {
         _ report: RunReport?, _ result: Result<Outcome, CommandFailure>, _ daemon: DaemonProcess
     ) throws(CommandFailure) {
         let ending: String
+        var hasFailed = true
         switch result {
         case .success(let outcome) where outcome.hasLostContainer:
             ending = RunReport.words(of: outcome.end) + "; the daemon of its container \(daemon.endInWords)"
-        case .success(let outcome): ending = RunReport.words(of: outcome.end)
+        case .success(let outcome):
+            (ending, hasFailed) = (RunReport.words(of: outcome.end), outcome.end != .exited(ExitStatus.done))
         case .failure(let failure): ending = "did not run: \(failure.message)"
         }
         try report?.write(
-            store: prepared.store, isKept: isStoreKept,
-            program: invocation.arguments.operands.first ?? "", ending: ending)
+            store: prepared.store,
+            .init(
+                program: invocation.arguments.operands.first ?? "", ending: ending, hasFailed: hasFailed,
+                isStoreKept: isStoreKept))
     }
 
     /// Removes everything that was created for the run. If a signal came before COMMAND, also removes a new store that the user

@@ -13,6 +13,7 @@ const dark = page.replaceAll("(prefers-color-scheme: dark)", "all");
 const found = {};
 let left = 4;
 function seen(element, view) {
+  if (!element.checkVisibility()) return false;  // in a part that is folded
   for (let at = element; at; at = at.parentElement) {
     const style = view.getComputedStyle(at);
     if (style.display === "none" || style.visibility === "hidden" || style.clipPath !== "none") return false;
@@ -57,6 +58,17 @@ function faint(document, view) {
   }
   return [...found];
 }
+// Returns how many rows stay when the reader filters by a text that no row has, and how many come back.
+function filtered(document) {
+  const field = document.querySelector("nav input");
+  if (!field) return null;
+  const counts = ["no row has this text", ""].map(text => {
+    field.value = text;
+    field.dispatchEvent(new Event("input"));
+    return [...document.querySelectorAll(".story > li, tbody > tr")].filter(row => !row.hidden).length;
+  });
+  return counts;
+}
 function look(name, frame, width) {
   const document = frame.contentDocument, view = frame.contentWindow;
   const all = boxes(document, view);
@@ -68,7 +80,9 @@ function look(name, frame, width) {
     outside: all.filter(b => b.box.right > width + 0.5 || b.box.left < -0.5).map(b => b.text),
     overlaps: overlaps(all), faint: faint(document, view),
     unnamed: [...document.querySelectorAll("svg:not([aria-hidden])")].filter(s => !s.querySelector("title") || !s.querySelector("desc")).length,
-    ran: typeof view.alert_was_called,
+    filtered: filtered(document),
+    loose: [...document.querySelectorAll("a[href]")].map(a => a.getAttribute("href"))
+      .filter(place => !document.getElementById(place.slice(1))),
   };
   if (--left === 0) {
     const out = window.document.createElement("pre");

@@ -1,0 +1,94 @@
+import PurgeModel
+
+/// Similar events close together, which a reader sees as one.
+package struct EventGroup: Sendable {
+    package let first: Event
+    package private(set) var last: Event
+    package private(set) var count = 1
+    package private(set) var bytes: ByteCount
+    /// The first paths, at most `mostPaths`.
+    package private(set) var paths: [String]
+    /// The directory that holds all the paths; nil if there are several or none.
+    package private(set) var directory: String?
+    /// The time of `last` in nanoseconds since 1970; nil if it cannot be parsed.
+    fileprivate private(set) var end: Int64?
+
+    private static let mostPaths = 20
+
+    package init(_ event: Event) {
+        (first, last, bytes) = (event, event, event.bytes ?? .zero)
+        end = Instant(iso8601: event.time)?.nanoseconds
+        paths = [event.path].compactMap { $0 }
+        directory = event.path.map(Self.directory)
+    }
+
+    fileprivate mutating func add(_ event: Event, _ time: Int64?) {
+        (last, end) = (event, time)
+        count += 1
+        bytes += event.bytes ?? .zero
+        guard let path = event.path else { return }
+        if paths.count < Self.mostPaths { paths.append(path) }
+        if directory != Self.directory(of: path) { directory = nil }
+    }
+
+    /// Returns the path of the directory of an entry: `.` for the container itself.
+    package static func directory(of path: String) -> String {
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? "."
+    }
+}
+
+/// The newest events in order, in bounded memory. An event joins a recent group of its kind instead of beginning a new one.
+package struct EventGroups: Sendable {
+    /// The largest number of groups; the events of older ones are only counted.
+    private static let most = 100
+    /// The number of latest groups that an event can join. A purge and the pressure that it ends alternate.
+    private static let reach = 6
+    /// The longest pause within a group, in nanoseconds.
+    private static let longestPause: Int64 = 60_000_000_000
+
+    /// The newest groups, oldest first.
+    package private(set) var groups: [EventGroup] = []
+    /// The number of events that are older than all groups.
+    package private(set) var earlier = 0
+
+    package init() {}
+
+    package mutating func add(_ event: Event) {
+        let time = Instant(iso8601: event.time)?.nanoseconds
+        if let index = groups.indices.suffix(Self.reach).last(where: { Self.belongs(event, time, to: groups[$0]) }),
+            event.type.joinsDistantGroups || index == groups.count - 1
+        {
+            groups[index].add(event, time)
+            return
+        }
+        groups.append(EventGroup(event))
+        if groups.count > Self.most { earlier += groups.removeFirst().count }
+    }
+
+    private static func belongs(_ event: Event, _ time: Int64?, to group: EventGroup) -> Bool {
+        guard let time, let end = group.end, time >= end else { return false }
+        let (pause, isTooLong) = time.subtractingReportingOverflow(end)
+        guard !isTooLong, pause <= longestPause else { return false }
+        let other = group.last
+        guard event.type == other.type else { return false }
+        switch event.type {
+        case .pressure: return true
+        case .refused, .hostFull: return event.path == other.path && event.pid == other.pid
+        case .mount, .unmount, .dropped, .restore: return false
+        default:
+            return event.reason == other.reason && event.trigger == other.trigger && event.cause == other.cause
+                && event.pid == other.pid
+        }
+    }
+}
+
+extension EventType {
+    /// Whether an event of this type can join a group that is not the last one. The other types keep their order.
+    fileprivate var joinsDistantGroups: Bool {
+        switch self {
+        case .purge, .refused, .hostFull, .pressure, .flagLost, .protectionDenied, .mark, .removed, .renamed, .replaced:
+            true
+        case .mount, .unmount, .capacity, .device, .clock, .app, .policy, .backup, .restore, .dropped: false
+        }
+    }
+}

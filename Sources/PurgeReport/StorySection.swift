@@ -1,0 +1,189 @@
+import PurgeContainers
+import PurgeModel
+
+/// The events as sentences, in order, with the end of the run.
+struct StorySection {
+    let content: ReportContent
+    let precision: ReportTime.Precision
+
+    init(_ content: ReportContent) { (self.content, precision) = (content, content.precision) }
+
+    var html: [HTML] {
+        let story = content.history.story
+        var items = story.groups.map(item)
+        if let run = content.run {
+            items.append(HTML("li", [:], HTML("time"), HTML("div", [:], HTML.code(run.program), " \(run.ending).")))
+        }
+        guard !items.isEmpty else { return ReportTables.nothing("story", "What happened", "The journal has no event.") }
+        let earlier =
+            story.earlier > 0 ? [HTML.remark("\(story.earlier.grouped) earlier events are not listed here.")] : []
+        return [HTML.section("story", "What happened", earlier + [HTML("ol", ["class": "story"], items)])]
+    }
+
+    private func item(_ item: EventGroup) -> HTML {
+        let (from, to) = (text(item.first.time), text(item.last.time))
+        let rest = item.count - item.paths.count
+        let files =
+            item.count > 1 && item.first.type.listsPaths && !item.paths.isEmpty
+            ? [
+                HTML(
+                    "details", [:],
+                    [
+                        HTML("summary", [:], "Paths"),
+                        HTML("ul", ["class": "paths"], item.paths.map { HTML("li", [:], HTML.path($0)) }),
+                    ] + (rest > 0 ? [HTML.remark("and \(rest.grouped) more")] : []))
+            ] : []
+        return HTML(
+            "li", ["class": item.first.type.style],
+            [
+                HTML("time", [:], HTML(HTMLText(from + (to == from ? "" : " to \(to)"), limit: 80))),
+                HTML("div", [:], [HTML("span", [:], Self.sentence(item))] + files),
+            ])
+    }
+
+    /// The date is shown once, at the top of the page, unless the history is longer than a day.
+    private func text(_ time: String) -> String {
+        let text = ReportTime.text(time, precision)
+        let isOneDay = content.history.first?.prefix(10) == content.history.last?.prefix(10)
+        return isOneDay && text != time ? String(text.dropFirst(11)) : text
+    }
+
+    private static func sentence(_ item: EventGroup) -> HTML {
+        let event = item.first
+        switch event.type {
+        case .mount: return "The container was mounted."
+        case .unmount: return "The container was unmounted."
+        case .purge: return purge(item)
+        case .refused, .hostFull: return refusal(item)
+        case .pressure: return pressure(item)
+        case .flagLost:
+            return HTML([subject(item), HTML(HTMLText(" lost \(event.reason ?? "a flag")")), by(event), "."])
+        case .protectionDenied:
+            return HTML([
+                "Data protection denied access to ", subject(item), HTML(HTMLText(": \(event.reason ?? "")")),
+                by(event),
+                ".",
+            ])
+        case .mark, .policy: return HTML([HTML(HTMLText(event.reason ?? "")), on(item), by(event), "."])
+        case .removed: return HTML([subject(item), " removed", by(event), "."])
+        case .renamed: return HTML([subject(item), " renamed", to(item, " to "), by(event), "."])
+        case .replaced: return HTML([subject(item), " replaced", to(item, " by "), by(event), "."])
+        default: return other(item)
+        }
+    }
+
+    private static func other(_ item: EventGroup) -> HTML {
+        let event = item.first
+        let times = item.count > 1 ? ", \(item.count.grouped) times" : ""
+        let words =
+            switch event.type {
+            case .capacity: "Device setting: \(event.reason ?? "")"
+            case .device:
+                (event.trigger == .reboot ? "Device restarted: " : "Device: ") + (event.reason ?? "")
+            case .clock: "Clock advanced: \(event.reason?.split(separator: "=").last ?? "")"
+            case .app: "App: \(event.reason ?? "")"
+            case .backup: "Backup: \(event.reason ?? "")"
+            case .restore: "Restored from a backup: \(event.reason ?? "")"
+            case .dropped: "Events are missing from the journal: \(event.reason ?? "")"
+            default: event.type.rawValue
+            }
+        return HTML([HTML(HTMLText(words + times)), by(event), "."])
+    }
+
+    private static func purge(_ item: EventGroup) -> HTML {
+        let event = item.first
+        let why = event.trigger?.inWords ?? event.reason ?? ""
+        return HTML([purged(item), HTML(HTMLText(": \(why)")), cause(event), "."])
+    }
+
+    private static func purged(_ item: EventGroup) -> HTML {
+        let (event, size) = (item.first, item.bytes.inWords)
+        func bold(_ words: String) -> HTML { HTML("b", [:], HTML(HTMLText(words))) }
+        if event.path == nil { return bold("\(size) of the system and other apps purged") }
+        let amount = HTML(HTMLText(" (\(size))"))
+        if item.count > 1 { return HTML([bold("\(item.count.grouped) files purged"), amount, place(item)]) }
+        return HTML([bold(event.tombstone == true ? "Emptied" : "Purged"), " ", HTML.path(event.path), amount])
+    }
+
+    /// Returns the write that caused a purge or a change of the pressure, and its process.
+    private static func cause(_ event: Event) -> HTML {
+        let process = event.pid ?? 0 == 0 ? HTML("a process") : ReportTables.process(event)
+        switch event.trigger {
+        case .importantWrite, .pressure, nil:
+            if let cause = event.cause { return HTML(["; ", process, " wrote ", HTML.path(cause)]) }
+            return event.pid ?? 0 == 0 ? "" : HTML(["; ", process, " changed the device"])
+        case .capacity, .policy, .reboot, .command: return ""
+        }
+    }
+
+    private static func refusal(_ item: EventGroup) -> HTML {
+        let event = item.first
+        let why = event.type == .hostFull ? "the disk under the store is full" : "no room on the device"
+        let wanted = event.bytes.map { ", wanted \($0.inWords)" } ?? ""
+        let times = item.count > 1 ? ", at least \(item.count.grouped) times" : ""
+        return HTML([
+            HTML("b", [:], "Write refused"), ": ", HTML.path(event.path), HTML(HTMLText(" (\(why)\(wanted)\(times))")),
+            by(event), ".",
+        ])
+    }
+
+    private static func pressure(_ item: EventGroup) -> HTML {
+        let level = item.last.reason.flatMap(PressureLevel.init(rawValue:))?.inWords ?? item.last.reason ?? ""
+        let words =
+            item.count == 1
+            ? "Pressure: \(level)" : "Pressure changed \(item.count.grouped) times, at last to \(level)"
+        return HTML([HTML(HTMLText(words)), item.count == 1 ? cause(item.last) : "", "."])
+    }
+
+    /// Returns the path, or the number of entries.
+    private static func subject(_ item: EventGroup) -> HTML {
+        item.count == 1
+            ? HTML.path(item.first.path) : HTML([HTML(HTMLText("\(item.count.grouped) entries")), place(item)])
+    }
+
+    private static func on(_ item: EventGroup) -> HTML {
+        item.first.path == nil ? "" : HTML([" on ", subject(item)])
+    }
+
+    private static func to(_ item: EventGroup, _ word: String) -> HTML {
+        item.count == 1 && item.first.to != nil ? HTML([HTML(HTMLText(word)), HTML.path(item.first.to)]) : ""
+    }
+
+    private static func place(_ item: EventGroup) -> HTML {
+        switch item.directory {
+        case nil: item.paths.isEmpty ? "" : " in several directories"
+        case ".": " in the container"
+        default: HTML([" in ", HTML.path(item.directory)])
+        }
+    }
+
+    private static func by(_ event: Event) -> HTML {
+        event.pid ?? 0 == 0 ? "" : HTML([", by ", ReportTables.process(event)])
+    }
+}
+
+extension EventType {
+    /// The style of an item.
+    fileprivate var style: HTMLText {
+        switch self {
+        case .refused, .hostFull, .flagLost, .protectionDenied: "bad"
+        case .purge, .dropped: "noted"
+        default: "event"
+        }
+    }
+
+    /// Whether the paths of an item differ.
+    fileprivate var listsPaths: Bool { self != .refused && self != .hostFull && self != .pressure }
+}
+
+extension BinaryInteger {
+    /// The number in decimal, with a comma between groups of three digits.
+    var grouped: String {
+        let digits = Array(String(magnitude))
+        let text = digits.enumerated().reduce(into: "") { text, digit in
+            if digit.offset > 0, (digits.count - digit.offset).isMultiple(of: 3) { text.append(",") }
+            text.append(digit.element)
+        }
+        return (self < 0 ? "-" : "") + text
+    }
+}

@@ -1,0 +1,68 @@
+import PurgeContainers
+import PurgeModel
+import Testing
+
+/// Similar events are one group.
+struct EventGroupsTests {
+    private static let second: Int64 = 1_000_000_000
+
+    private static func purge(_ path: String, pid: Int32 = 1) -> Event {
+        Event(type: .purge, path: path, bytes: ByteCount(10), reason: "caches", trigger: .pressure, pid: pid)
+    }
+
+    /// Returns the event with a time in nanoseconds since 1970; nil for a time that cannot be parsed.
+    private static func at(_ time: Int64?, _ event: Event) -> Event {
+        var event = event
+        event.time = time.map { Instant(nanoseconds: $0).iso8601 } ?? "?"
+        return event
+    }
+
+    /// Purges that alternate with the pressure that they end are one group, and so is the pressure.
+    @Test func alternation() {
+        var events = EventGroups()
+        for index in 0..<30 {
+            let time = Int64(index) * Self.second
+            events.add(Self.at(time, Event(type: .pressure, reason: "low")))
+            events.add(Self.at(time, Self.purge("Library/Caches/\(index)")))
+            events.add(Self.at(time, Event(type: .pressure, reason: "normal")))
+        }
+        #expect(events.groups.map(\.count) == [60, 30])
+        #expect(events.groups[0].last.reason == "normal")
+        let purges = events.groups[1]
+        #expect(purges.bytes == ByteCount(300) && purges.directory == "Library/Caches")
+        #expect(purges.paths == (0..<20).map { "Library/Caches/\($0)" })
+    }
+
+    @Test func differentPurgesStayApart() {
+        var events = EventGroups()
+        events.add(Self.at(0, Self.purge("a/1")))
+        events.add(Self.at(0, Self.purge("b/2")))
+        events.add(Self.at(0, Self.purge("b/3", pid: 2)))
+        events.add(Self.at(61 * Self.second, Self.purge("b/4", pid: 2)))
+        #expect(events.groups.map(\.count) == [2, 1, 1])
+        #expect(events.groups.map(\.directory) == [nil, "b", "b"])
+    }
+
+    /// The order of changes of the device is told exactly.
+    @Test func stateChanges() {
+        var events = EventGroups()
+        for state in ["locked", "unlocked", "locked"] { events.add(Self.at(0, Event(type: .device, reason: state))) }
+        for _ in 0..<3 { events.add(Self.at(0, Event(type: .clock, reason: "+1d"))) }
+        #expect(events.groups.map(\.count) == [1, 1, 1, 3])
+    }
+
+    /// A clock that was set back, or a time that cannot be read, begins a new group.
+    @Test func timesThatDoNotFollow() {
+        var events = EventGroups()
+        for time in [Int64.max, 0, nil, nil, .min, .max] { events.add(Self.at(time, Self.purge("a"))) }
+        // The last event joins the first one of its time.
+        #expect(events.groups.map(\.count) == [2, 1, 1, 1, 1])
+    }
+
+    @Test func manyEvents() {
+        var events = EventGroups()
+        for index in 0..<1000 { events.add(Self.at(0, Event(type: .mark, path: "a", reason: "\(index)"))) }
+        #expect(events.groups.count == 100 && events.earlier == 900)
+        #expect(events.groups.last?.first.reason == "999")
+    }
+}
