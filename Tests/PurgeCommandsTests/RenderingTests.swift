@@ -82,10 +82,13 @@ struct RenderingTests {
     }
 
     @Test func framesAreCutToTheTerminal() {
-        let frame = LiveFrame(lines: ["abcdef", "ab", "abc", "a"], size: TerminalSize(columns: 3, rows: 3))
+        let frame = LiveFrame(
+            lines: ["abcdef", "ab", "abc", "a"].map { LiveLine($0) }, size: TerminalSize(columns: 3, rows: 3),
+            isColoured: false)
         #expect(frame.text == "\u{1B}[?7l\u{1B}[Habc\r\nab\u{1B}[K\r\nabc\u{1B}[?7h")
         // The rest of the screen is erased, but not the last character of the last line.
-        let short = LiveFrame(lines: ["ab", "abcdef"], size: TerminalSize(columns: 3, rows: 3))
+        let short = LiveFrame(
+            lines: ["ab", "abcdef"].map { LiveLine($0) }, size: TerminalSize(columns: 3, rows: 3), isColoured: false)
         #expect(short.text == "\u{1B}[?7l\u{1B}[Hab\u{1B}[K\r\nabc\r\n\u{1B}[J\u{1B}[?7h")
     }
 

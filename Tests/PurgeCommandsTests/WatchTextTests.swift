@@ -1,3 +1,4 @@
+import PurgeContainers
 import PurgeModel
 import PurgeSystem
 import Testing
@@ -46,11 +47,19 @@ struct WatchTextTests {
                 trigger: .pressure),
         ]
     }
+    private func groups(_ events: [Event]) -> EventGroups {
+        var groups = EventGroups()
+        for event in events { groups.add(event) }
+        return groups
+    }
+    /// From an empty device to a full one.
+    private let free = [64, 48, 24, 8, 0].map { ByteCount($0 << 20) }
+
     private func frame(_ columns: Int, _ rows: Int, isUnicode: Bool = false, remarks: [String] = []) -> [String] {
         WatchText(
-            WatchedStatus(report: report(), events: events, remarks: remarks), isUnicode: isUnicode,
-            size: TerminalSize(columns: columns, rows: rows)
-        ).lines
+            WatchedStatus(report: report(), events: groups(events), free: free, remarks: remarks),
+            isUnicode: isUnicode, size: TerminalSize(columns: columns, rows: rows)
+        ).lines.map(\.text)
     }
     private func check(_ lines: [String], _ expected: String) {
         #expect(lines.joined(separator: "\n") == expected, "\(lines.joined(separator: "\n"))")
@@ -68,6 +77,7 @@ struct WatchTextTests {
             oooooooooooooooppppp###############==========-----..............................
                                                                                    DL   V
             D desired 7.0 MiB  N near low 6.7 MiB  L low 6.4 MiB  V very low 3.2 MiB
+            free lately   97310
 
             o others             12.0 MiB               important     28.0 MiB
             p others, purgeable   4.0 MiB               opportunistic 17.5 MiB
@@ -76,8 +86,7 @@ struct WatchTextTests {
             - tmp                 4.0 MiB  1 file       purged        5.0 MiB, 7 files
             . free               24.0 MiB               refused       1 write
 
-            last events
-            09:30:02  mark                  Documents/album  isPurgeable=1
+            last events                                        Ctrl-C quits, Ctrl-Z suspends
             09:30:03  purge       64.0 KiB  Library/Caches/thumb\\u{1b}s/1
             09:30:04  refused               ...nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn/last
             09:30:05  pressure              low  (written: Documents/big)
@@ -94,11 +103,41 @@ struct WatchTextTests {
         }
         let bar = 5
         let expected = frame(80, 24).enumerated().map { number, line in
-            number == bar
-                ? inBlocks(line[...]) : (9...14).contains(number) ? inBlocks(line.prefix(1)) + line.dropFirst() : line
+            switch number {
+            case bar: inBlocks(line[...])
+            case 8: "free lately   █▇▄▂▁"
+            case 10...15: inBlocks(line.prefix(1)) + line.dropFirst()
+            default: line
+            }
         }
         #expect(expected[bar].hasPrefix("▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▒▒▒▒▒███████████████▞▞▞▞▞▞▞▞▞▞░░░░░··"))
         #expect(frame(80, 24, isUnicode: true) == expected)
+    }
+
+    @Test func ofSixtyColumnsAndTwentyLines() {
+        check(
+            frame(60, 20),
+            """
+            mounted at  /srv/app
+            store       /srv/a\\u{a}pp.store
+            device      unlocked, boot 2, +3d, running, documented
+            24.0 MiB free of 64.0 MiB, pressure normal, purging
+            ooooooooooopppp###########========----......................
+                                                                 DL  V
+            D 7.0 MiB  N 6.7 MiB  L 6.4 MiB  V 3.2 MiB
+            free lately   97310
+            o others             12.0 MiB important     28.0 MiB
+            p others, purgeable   4.0 MiB opportunistic 17.5 MiB
+            # everything else    12.0 MiB can be purged 4.0 MiB
+            = Library/Caches      8.0 MiB marked        2.0 MiB (1)
+            - tmp                 4.0 MiB purged        5.0 MiB (7)
+            . free               24.0 MiB refused       1 write
+            last events                    Ctrl-C quits, Ctrl-Z suspends
+            09:30:04  refused               ...nnnnnnnnnnnnnnnnnnnn/last
+            09:30:05  pressure              low
+            09:30:06  purge        4.0 MiB  others < pressure
+            09:30:07  purge        4.0 KiB  tmp/a  temporary < pressure
+            """)
     }
 
     @Test func ofFortyColumnsAndTenLines() {
@@ -144,7 +183,7 @@ struct WatchTextTests {
             })
         let none = WatchText(
             WatchedStatus(report: report()), isUnicode: false, size: TerminalSize(columns: 80, rows: 24))
-        #expect(none.lines.last == "no events yet")
+        #expect(none.lines.last?.text.hasPrefix("no events yet") == true)
     }
 
     /// The bar has its width even if the device is overcommitted, empty, or of no size.
@@ -166,5 +205,35 @@ struct WatchTextTests {
         #expect(bar(others: 1, used: 1).text(width: 1).count == 1)
         #expect(bar(others: 0, used: 0).text(width: 0) == "" && bar(others: 0, used: 0).marks(width: 10) == "")
         #expect(bar(others: 0, used: 0).legend(width: 80) == "no thresholds")
+    }
+
+    /// Purges for the same reason are one line, with their number and sum.
+    @Test func manyPurges() {
+        let purges = (0..<12).map { index in
+            Event(
+                time: "2026-11-21T09:30:00.000Z", type: .purge, path: "Library/Caches/p/\(index)",
+                bytes: ByteCount(1 << 20), reason: "caches", trigger: .pressure)
+        }
+        let lines = WatchText(
+            WatchedStatus(report: report(), events: groups(purges)), isUnicode: false,
+            size: TerminalSize(columns: 80, rows: 24)
+        ).lines.map(\.text)
+        #expect(lines.last == "09:30:00  purge       12.0 MiB  12 files in Library/Caches/p  caches < pressure")
+    }
+
+    /// Colours add nothing but escape sequences to the text, also at its end and in a line that was cut.
+    @Test func colours() {
+        var line = LiveLine("0123456789")
+        line.colours = [(2..<4, .red), (4..<4, .blue), (8..<20, .green)]
+        func shown(_ line: LiveLine, _ columns: Int, _ isColoured: Bool) -> String {
+            let text = LiveFrame(
+                lines: [line], size: TerminalSize(columns: columns, rows: 1), isColoured: isColoured
+            ).text
+            return String(text.dropFirst("\u{1B}[?7l\u{1B}[H".count).dropLast("\u{1B}[?7h".count))
+        }
+        #expect(shown(line, 10, true) == "01\u{1B}[31m23\u{1B}[39m4567\u{1B}[32m89\u{1B}[39m")
+        #expect(shown(line, 3, true) == "01\u{1B}[31m2\u{1B}[39m")
+        #expect(shown(line, 2, true) == "01")
+        #expect(shown(line, 11, false) == "0123456789\u{1B}[K")
     }
 }

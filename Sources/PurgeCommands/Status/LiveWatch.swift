@@ -19,6 +19,8 @@ struct LiveWatch {
     private let console: Console
     private let reading: StatusReading
     private let isUnicode = Bar.localeHasUnicode
+    /// Whether colours are used (https://no-color.org).
+    private let isColoured = getenv("NO_COLOR").map { strlen($0) == 0 } ?? true
 
     init(_ console: Console, _ container: WatchedContainer) {
         self.console = console
@@ -39,7 +41,7 @@ struct LiveWatch {
         switch ending {
         case .signal(let number): return number
         case .reading(let end, let last):
-            if let last { for line in text(last).lines { try console.print(line) } }
+            if let last { for line in text(last).lines { try console.print(line.text) } }
             try console.flush()
             if case .failed(let failure) = end { throw failure }
             return nil
@@ -56,7 +58,8 @@ struct LiveWatch {
             let now = reading.state
             if let status = now.latest, now.number != drawn {
                 let text = text(status)
-                if try screen.draw(LiveFrame(lines: text.lines, size: text.size)) { drawn = now.number }
+                let frame = LiveFrame(lines: text.lines, size: text.size, isColoured: isColoured)
+                if try screen.draw(frame) { drawn = now.number }
             }
             if let end = now.end { return .reading(end, last: now.latest) }
             switch try nextSignal() {

@@ -4,27 +4,31 @@ import PurgeModel
 
 /// The newest events of a container, read repeatedly from its journal. Normally, each read fetches only new events.
 struct RecentEvents: Sendable {
-    /// How many events are kept.
-    private static let most = WatchText.mostEvents
+    /// The number of events that are read from before the watch began.
+    private static let most = 1000
     /// With more new events than this, reading them from the end is quicker.
     private static let burst: Int64 = 10_000
 
     private var store = ""
     /// Events up to this number have been read.
     private var last: Int64 = 0
-    /// The events, oldest first.
-    private(set) var events: [Event] = []
+    private(set) var events = EventGroups()
 
     mutating func update(from store: String) throws(CommandFailure) {
         let history = try History(store: store)
         let end = try history.lastSequence()
         // Reading starts over if the store or its journal is another one, and after a burst of events.
         if store != self.store || end < last || end - last > Self.burst {
-            events = try history.newest(Self.most, .usual)
+            events = EventGroups()
+            add(try history.newest(Self.most, .usual))
         } else if end > last {
-            events = (events + (try history.events(after: last, .usual))).suffix(Self.most)
+            add(try history.events(after: last, .usual))
         }
         self.store = store
-        last = max(end, events.last?.seq ?? 0)
+        last = max(end, events.groups.last?.last.seq ?? 0)
+    }
+
+    private mutating func add(_ new: [Event]) {
+        for event in new { events.add(event) }
     }
 }

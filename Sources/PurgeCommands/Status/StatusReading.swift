@@ -5,6 +5,8 @@ import Synchronization
 /// Reads the status of a container every second, on its own thread.
 final class StatusReading: Sendable {
     private static let period: Int64 = 1000
+    /// The number of readings whose free space is kept; no terminal shows more.
+    private static let mostReadings = 500
 
     enum End: Sendable {
         case unmounted
@@ -32,7 +34,9 @@ final class StatusReading: Sendable {
         var (container, recent) = (container, RecentEvents())
         while let status = next(&container, &recent) {
             current.withLock { state in
+                let free = (state.latest?.free ?? []) + [status.report.storage.available]
                 state.latest = status
+                state.latest?.free = free.suffix(Self.mostReadings)
                 state.number += 1
             }
             pause.wait(while: 0, milliseconds: Self.period)

@@ -6,8 +6,9 @@ import PurgeSystem
 /// The content of `status --watch` at one moment.
 struct WatchedStatus: Sendable {
     var report: StatusReport
-    /// The newest events, oldest first.
-    var events: [Event] = []
+    var events = EventGroups()
+    /// The free space of the last readings, one a second, oldest first.
+    var free: [ByteCount] = []
     /// Messages about parts of the content that could not be read, each with the reason.
     var remarks: [String] = []
 
@@ -21,8 +22,8 @@ struct WatchedStatus: Sendable {
         } catch { remarks.append(error.message.split(separator: "\n").first.map(String.init) ?? "") }
     }
 
-    init(report: StatusReport, events: [Event] = [], remarks: [String] = []) {
-        (self.report, self.events, self.remarks) = (report, events, remarks)
+    init(report: StatusReport, events: EventGroups = EventGroups(), free: [ByteCount] = [], remarks: [String] = []) {
+        (self.report, self.events, self.free, self.remarks) = (report, events, free, remarks)
     }
 }
 
