@@ -35,6 +35,30 @@ extension Mounts {
             }
         }
 
+        /// With a plus, the device's clock counts. One advance makes several changes due.
+        @Test func byTheDevicesClock() throws {
+            try Scratch.with("plan") { scratch in
+                let events = "\(scratch.path)/events"
+                let script = """
+                    cd $PURGEFS_MOUNT/.purgefs; sleep 0.3; cat storage.others; echo +3d > device.clock
+                    until grep -qx 16777216 storage.others; do sleep 0.02; done; cat device.state
+                    """
+                let run = try Program.run(
+                    PurgefsBinary.path, "run", "--total", "64M", "--events", events, "--at", "+3d", "others=16M",
+                    "--at",
+                    "+9w others=32M", "--at=+2d", "device.state=reboot", "--at", "0s", "others=4M", "--", "sh", "-c",
+                    script)
+                #expect(try run.succeeded() == "4194304\nbeforeFirstUnlock\n")
+                #expect(run.errors.contains("COMMAND had ended before this was due: --at +9w others=32M"))
+                let changes = try StoreEvent.lines(Files.text(events)).filter {
+                    ["capacity", "device", "clock"].contains($0.type)
+                }
+                .map(\.reason)
+                #expect(
+                    changes == ["storage.others=4M", "device.clock=+3d", "beforeFirstUnlock", "storage.others=16M"])
+            }
+        }
+
         /// The message about changes that were not due yet is true only if COMMAND has begun.
         @Test func aCommandThatDoesNotBegin() throws {
             let outcome = try Program.run(
@@ -48,6 +72,8 @@ extension Mounts {
                 (["--at", "2s"], "a word is missing"),
                 (["--at", "2s", "--"], "a word is missing"),
                 (["--at", "soon", "total=1G"], "'soon' is not a duration"),
+                (["--at", "+soon", "total=1G"], "'soon' is not a duration"),
+                (["--at", "++3d", "total=1G"], "'+3d' is not a duration"),
                 (["--at", "2s", "ls"], "'ls' is not NAME=VALUE"),
                 (["--at", "2s", "totl=1G"], "'totl' cannot be set; did you mean 'storage.total'?"),
                 (["--at", "2s", "total=many"], "'many'"),

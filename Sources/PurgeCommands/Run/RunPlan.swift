@@ -10,8 +10,10 @@ struct RunPlan: Sendable {
     struct Step: Sendable {
         /// The text as the user wrote it.
         let text: String
-        /// The time since the beginning of COMMAND, in real time.
+        /// The time since the beginning of COMMAND.
         let time: TimeSpan
+        /// Whether the device's clock measures the time, instead of the host's.
+        let isByDeviceClock: Bool
         fileprivate let change: Change
     }
 
@@ -20,22 +22,26 @@ struct RunPlan: Sendable {
         case command(ControlFile, String)
     }
 
-    /// The steps, earliest first. Steps with equal times keep the order of the command line.
+    /// The steps by the host's clock, then those by the device's clock, each earliest first. Steps with equal times keep the
+    /// order of the command line.
     let steps: [Step]
 
     init(_ texts: [String]) throws(CommandFailure) {
         var steps: [Step] = []
         for text in texts { steps.append(try Step(text)) }
         // The position makes the sort stable.
-        self.steps = steps.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
+        let sorted = steps.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
             .map(\.element)
+        self.steps = sorted.filter { !$0.isByDeviceClock } + sorted.filter(\.isByDeviceClock)
     }
 }
 
 extension RunPlan.Step {
     fileprivate init(_ text: String) throws(CommandFailure) {
-        let duration = text.prefix { $0 != " " }
-        let word = text.dropFirst(duration.count).drop { $0 == " " }
+        let moment = text.prefix { $0 != " " }
+        let word = text.dropFirst(moment.count).drop { $0 == " " }
+        isByDeviceClock = moment.first == "+"
+        let duration = isByDeviceClock ? moment.dropFirst() : moment
         guard let time = TimeSpan(purgeLatency: duration) else {
             throw .usage(
                 "--at: " + (DurationText.objection(toDelay: String(duration)) ?? "'\(duration)' is not a duration"))
@@ -112,18 +118,24 @@ final class RunningPlan: Sendable {
         var hasBegun = false
         /// When COMMAND ended.
         var ended: Int64?
+        /// The number of steps that have begun, by the host's clock and by the device's clock.
         var reached = 0
+        var reachedByDevice = 0
         var failures: [CommandFailure] = []
     }
 
+    /// The milliseconds between two readings of the device's clock.
+    private static let period: Int64 = 50
+
     private let steps: [RunPlan.Step]
+    private let stepsByDevice: [RunPlan.Step]
     private let control: MountedControl
     private let state = Mutex(State())
     private let gate = Gate()
     private let thread = Mutex<WorkThread?>(nil)
 
     init(_ plan: RunPlan, mountpoint: String) {
-        steps = plan.steps
+        (steps, stepsByDevice) = (plan.steps.filter { !$0.isByDeviceClock }, plan.steps.filter(\.isByDeviceClock))
         control = MountedControl(place: mountpoint)
     }
 
@@ -140,11 +152,12 @@ final class RunningPlan: Sendable {
 
     /// Starts the thread for the remaining steps, just before COMMAND is started.
     func start() throws(CommandFailure) {
+        let ahead = stepsByDevice.isEmpty ? 0 : try secondsAhead()
         let began = System.uptime()
         state.withLock { $0.began = began }
-        guard state.withLock({ $0.reached }) < steps.count else { return }
+        guard state.withLock({ $0.reached }) < steps.count || !stepsByDevice.isEmpty else { return }
         do throws(Errno) {
-            let running = try WorkThread(name: "plan") { [self] in run(from: began) }
+            let running = try WorkThread(name: "plan") { [self] in run(from: began, ahead: ahead) }
             thread.withLock { $0 = running }
         } catch { throw CommandFailure("cannot carry out --at", path: control.place, error) }
     }
@@ -173,28 +186,50 @@ final class RunningPlan: Sendable {
                     status: ExitStatus.runFailed,
                     message: VisibleText.of("run: --at \(step.text) was not done: an earlier change took too long"))
             }
-            return (state.failures + late, rest.dropFirst(due.count).map(\.text))
+            let others = rest.dropFirst(due.count) + stepsByDevice.dropFirst(state.reachedByDevice)
+            return (state.failures + late, others.map(\.text))
         }
     }
 
-    private func run(from began: Int64) {
-        for step in steps.dropFirst(state.withLock { $0.reached }) {
-            guard wait(until: began &+ step.time.seconds &* 1_000_000_000) else { return }
-            state.withLock { $0.reached += 1 }
+    private func run(from began: Int64, ahead: Int64) {
+        while let step = next(from: began, ahead: ahead) {
             do throws(CommandFailure) {
                 try step.carryOut(on: control)
             } catch { state.withLock { if $0.ended == nil { $0.failures.append(error) } } }
         }
     }
 
-    /// Waits until `time` or `stop`. Returns false if the plan was stopped first.
-    private func wait(until time: Int64) -> Bool {
+    /// Waits until a step is due, and returns it; nil if none is left or the plan was stopped.
+    private func next(from began: Int64, ahead: Int64) -> RunPlan.Step? {
         while true {
             let seen = gate.generation
-            if state.withLock({ $0.ended != nil }) { return false }
-            let rest = time - System.uptime()
-            if rest <= 0 { return true }
-            gate.wait(while: seen, milliseconds: min(rest / 1_000_000 + 1, 3_600_000))
+            let state = state.withLock { $0 }
+            let (step, other) = (
+                steps.dropFirst(state.reached).first, stepsByDevice.dropFirst(state.reachedByDevice).first
+            )
+            if state.ended != nil || (step == nil && other == nil) { return nil }
+            let rest = step.map { began &+ $0.time.seconds &* 1_000_000_000 &- System.uptime() } ?? .max
+            if rest <= 0 {
+                self.state.withLock { $0.reached += 1 }
+                return step
+            }
+            if let other, isDue(other, from: began, ahead: ahead) {
+                self.state.withLock { $0.reachedByDevice += 1 }
+                return other
+            }
+            gate.wait(while: seen, milliseconds: min(rest / 1_000_000 + 1, other == nil ? 3_600_000 : Self.period))
         }
+    }
+
+    private func isDue(_ step: RunPlan.Step, from began: Int64, ahead: Int64) -> Bool {
+        // A daemon that does not answer fails the run elsewhere.
+        do throws(CommandFailure) {
+            return try (System.uptime() &- began) / 1_000_000_000 + secondsAhead() - ahead >= step.time.seconds
+        } catch { return false }
+    }
+
+    /// Returns the seconds by which the device's clock is ahead of the host's.
+    private func secondsAhead() throws(CommandFailure) -> Int64 {
+        try control.status().device.clock
     }
 }

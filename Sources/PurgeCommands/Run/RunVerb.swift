@@ -13,8 +13,8 @@ extension OptionSpec {
         "seed", .directory, "start with a copy of the content of directory DIR; the store of --store must be new")
     static let at = OptionSpec(
         "at", .moment(Setting.changes), addsUp: true,
-        "change the device this long after COMMAND has begun (0s: before), as `purgefs set` or a control file does. "
-            + "May be repeated")
+        "change the device this long after COMMAND has begun (0s: before), or when its clock has advanced this much "
+            + "(+3d), as `purgefs set` or a control file does. May be repeated")
     static let chdir = OptionSpec("chdir", "start COMMAND in the container instead of the working directory")
     static let failOn = OptionSpec(
         "fail-on", .list("EVENT[:GLOB]", EventDemand.words), addsUp: true,
@@ -29,7 +29,7 @@ extension OptionSpec {
         "trace", .file, "write a line for each request and event of the container to FILE")
     static let reportFile = OptionSpec(
         "report", .file,
-        "at the end, write a page about the container to FILE.html (- is standard output), as `purgefs report` "
+        "at the end, write an HTML page about the container to FILE (- is standard output), as `purgefs report` "
             + "does")
 }
 
@@ -107,7 +107,9 @@ private enum RunVerb {
     private static func origin(_ arguments: Arguments) throws(CommandFailure) -> CopyOrigin? {
         switch (arguments.text(.copyOf), arguments.text(.seed)) {
         case (let store?, nil): return .store(store)
-        case (nil, let directory?): return .directory(directory)
+        case (nil, let directory?):
+            if Target.isStore(directory) { throw .usage("--seed: '\(directory)' is a store; give it with --copy-of") }
+            return .directory(directory)
         case (_?, _?):
             throw .usage("--copy-of and --seed exclude each other: make a store with --seed first, then copy it")
         default: return nil
