@@ -75,7 +75,7 @@ package struct OptionSpec: Hashable, Sendable {
         case .duration: DurationText.objection(toDelay: text)
         case .number where Int64(text) == nil && !text.isEmpty && text.utf8.allSatisfy(Self.digits.contains):
             "'\(text)' is more than \(Int64.max)"
-        case .number where text.first == "-" || Int64(text) == nil: "'\(text)' is not a number"
+        case .number where text.first == "-" || text.first == "+" || Int64(text) == nil: "'\(text)' is not a number"
         case .file where text.isEmpty, .directory where text.isEmpty: "the name is empty"
         case .choice(_, let words, let others) where !(words + others).contains(text):
             Self.objection(to: text, among: words)

@@ -36,7 +36,12 @@ package enum SizeText {
 
     /// Returns the size that was probably intended, such as `64MB` for `64 mb`; nil if there is none.
     private static func meant(_ text: String) -> String? {
-        let plain = text.filter { $0 != " " }.uppercased().map { $0 == "," ? "." : String($0) }.joined()
+        // A comma before three digits may separate thousands or decimals.
+        if let comma = text.firstIndex(of: ","), text[text.index(after: comma)...].prefix(while: \.isNumber).count == 3
+        {
+            return nil
+        }
+        let plain = text.filter { !$0.isWhitespace }.uppercased().map { $0 == "," ? "." : String($0) }.joined()
         let candidate = plain.hasSuffix("IB") ? plain.dropLast(2) + "iB" : plain
         return ByteCount(text: candidate) == nil ? nil : candidate
     }

@@ -9,18 +9,25 @@ package enum Suggestion {
     /// or the only candidate that begins with the word. Case and leading dashes do not count. Among candidates with equally
     /// many mistakes, one with the same first letter wins, and then the first.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
-        if let other = synonyms[word]?.first(where: candidates.contains) { return other }
+        if let others = synonyms[word] {
+            if let other = others.first(where: candidates.contains) { return other }
+            if others.isEmpty { return nil }
+        }
         let (isNegated, wanted) = letters(word)
         let opposite = opposite(of: word)
         guard !wanted.isEmpty, wanted.count <= 64 else { return nil }
         let candidates = candidates.filter { candidate in
             letters(candidate).isNegated == isNegated && opposite.map { !candidate.contains($0) } ?? true
+                && !isOpposite(wanted, of: Array(candidate))
         }
         let distances = candidates.map { candidate in
             let other = letters(candidate).word
             return (candidate, 2 * distance(wanted, other) + (other.first == wanted.first ? 0 : 1))
         }
-        if let best = distances.min(by: { $0.1 < $1.1 }), best.1 <= 2 * mistakes(in: wanted) + 1 { return best.0 }
+        if let best = distances.min(by: { $0.1 < $1.1 }) {
+            let most = removing.contains(best.0) ? 1 : mistakes(in: wanted)
+            if best.1 <= 2 * most + 1 { return best.0 }
+        }
         let longer = candidates.filter { wanted.count > 2 && letters($0).word.starts(with: wanted) }
         return longer.count == 1 ? longer.first : nil
     }
@@ -30,10 +37,16 @@ package enum Suggestion {
         "-q": ["--quiet"], "-v": ["--verbose", "--version"], "-V": ["--version"], "-n": ["--dry-run"],
         "--size": ["--total", "--bytes", "--limit"], "--capacity": ["--total"],
         "--readonly": ["-o ro"], "--read-only": ["-o ro"], "--ro": ["-o ro"],
-        "size": ["total"], "capacity": ["total"], "readonly": ["ro"], "read-only": ["ro"],
+        "size": ["total", "storage.total"], "capacity": ["total", "storage.total"], "share": ["storage.others.share"],
+        "readonly": ["ro"], "read-only": ["ro"],
+        "dismount": ["unmount"], "demount": ["unmount"], "unset": ["remove"],
+        "purge": ["storage.reclaim"], "evict": ["purge"], "prune": ["purge"], "clock": ["device.clock"],
         "restart": ["reboot"], "kill": ["terminate"], "stop": ["terminate"], "quit": ["terminate"], "start": ["launch"],
-        "uninstall": ["delete"], "rm": ["remove", "delete"], "remove": ["delete"], "set": ["advance"],
+        "uninstall": ["delete"], "rm": ["remove"], "set": ["advance"],
     ]
+
+    /// Words that remove files. They are suggested only for a word with one mistake.
+    private static let removing: Set = ["delete", "reset", "purge", "clean"]
 
     /// Returns the maximum number of mistakes with which a word of this length is still recognized.
     private static func mistakes(in word: [Character]) -> Int {
@@ -42,6 +55,14 @@ package enum Suggestion {
         case ...4: 1
         case ...7: 2
         default: 3
+        }
+    }
+
+    /// Whether a word is a candidate with a negating prefix, such as `undelete`.
+    private static func isOpposite(_ word: [Character], of candidate: [Character]) -> Bool {
+        ["un", "no", "non", "de", "dis"].contains { prefix in
+            word.starts(with: prefix) && !candidate.starts(with: prefix)
+                && distance(Array(word.dropFirst(prefix.count)), candidate) <= 1
         }
     }
 

@@ -105,11 +105,14 @@ extension Invocation {
         if verb.words.contains(operands[0]) { return operands[0] }
         let hint = Suggestion.hint(for: operands[0], among: verb.words)
         if hint.isEmpty, let later = operands.dropFirst().first(where: verb.words.contains) {
-            let others = operands.filter { $0 != later }.joined(separator: " ")
-            throw .usage("'\(later)' comes first; did you mean 'purgefs \(verb.name) \(later) \(others)'?")
+            guard operands.count == 2 else {
+                throw .usage("'\(later)' must be the first word after 'purgefs \(verb.name)'")
+            }
+            let meant = ShellWord.line(["purgefs", verb.name, later, operands[0]])
+            throw .usage("'\(later)' comes first; did you mean '\(meant)'?")
         }
-        if hint.isEmpty, verb.words.count == 1 {
-            let meant = (["purgefs", verb.name] + verb.words + operands).joined(separator: " ")
+        if hint.isEmpty, verb.words.count == 1, operands[0].first == "+" || operands[0].first?.isNumber == true {
+            let meant = ShellWord.line(["purgefs", verb.name] + verb.words + operands)
             throw .usage("'\(verb.words[0])' is missing; did you mean '\(meant)'?")
         }
         throw .usage("'\(operands[0])' is not \(verb.wordsInWords)" + hint)
@@ -151,13 +154,19 @@ extension Verb {
         if Planned.options[name]?.contains(where: { "--" + $0 == written }) == true {
             return "the option '\(written)' is planned, but not built yet"
         }
-        let takers = verbs.filter { $0.takes(word) }.map { "purgefs \($0.name)" }
+        let own = options.filter { !$0.isHidden && !$0.isShort }.map(\.text) + ["--help"]
+        if written.utf8.count == 2, !written.hasPrefix("--") {
+            // Another option with a value would take the next word.
+            let longer = options.filter { $0.value == .none || $0.name == "output" }.map(\.text)
+                .filter { own.contains($0) && $0.dropFirst(2).first == written.last }
+            if longer.count == 1 { return "unknown option '\(written)'; did you mean '\(longer[0])'?" }
+        }
+        let takers = verbs.filter { $0.takes(word) }.map(\.name)
         if !takers.isEmpty {
-            return "unknown option '\(written)'; it is an option of \(takers.joined(separator: ", "))"
+            return "unknown option '\(written)'; only these have it: \(takers.joined(separator: ", "))"
         }
         let short = options.contains { $0.name == "o" } ? ["-o ro"] : []
-        let own = options.filter { !$0.isHidden && !$0.isShort }.map(\.text) + ["--help"] + short
-        if let near = Suggestion.nearest(to: written, among: own) {
+        if let near = Suggestion.nearest(to: written, among: own + short) {
             return "unknown option '\(written)'; did you mean '\(near)'?"
         }
         return "unknown option '\(written.hasPrefix("--") ? written : String(written.prefix(2)))'"

@@ -11,14 +11,14 @@ package enum Program {
     }
 
     /// Opens /dev/null for closed standard descriptors. Otherwise a file opened later could become standard output by chance,
-    /// and messages would be written into it.
+    /// and messages would be written into it. Writing fails, as it does on a closed descriptor.
     private static func openStandardDescriptors() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
             do throws(Errno) {
                 _ = try System.status(descriptor)
             } catch .badFileDescriptor {
                 do throws(Errno) {
-                    _ = try System.open(at: AT_FDCWD, "/dev/null", O_RDWR)  // takes the lowest free number
+                    _ = try System.open(at: AT_FDCWD, "/dev/null", O_RDONLY)  // takes the lowest free number
                 } catch {}  // without /dev/null it stays closed
             } catch {}  // whatever the descriptor is, it is open
         }

@@ -4,6 +4,7 @@ import PurgeCommandLine
 import PurgeContainers
 import PurgeDiagnosis
 import PurgeReport
+import PurgeSystem
 import PurgeWhy
 
 /// The table of verbs, in the order of the help. A new verb needs a line here, and a folder beside this file or its own target.
@@ -35,18 +36,27 @@ enum Verbs {
         if words[4].split(separator: ",").contains("remount") {
             return "\(words[2]): a container cannot be remounted; unmount it and mount it again"
         }
-        return "the type for mount(8) and fstab is purgefs, not fuse.purgefs: mount -t purgefs \(words[1]) \(words[2])"
+        return "the type for mount(8) and fstab is purgefs, not fuse.purgefs: "
+            + ShellWord.line(["mount", "-t", "purgefs"] + words[1...])
     }
 
-    /// Verbs of simctl, docker and other tools, each with ours.
+    /// Verbs of simctl, docker and other tools, each with ours that does the same with the same operands.
     private static let elsewhere = [
-        "boot": "mount", "create": "mount", "shutdown": "unmount", "erase": "app delete", "clone": "run --copy-of",
-        "ls": "list", "ps": "list", "df": "status", "exec": "run", "log": "events", "logs": "events", "fsck": "check",
+        "boot": "mount", "shutdown": "unmount", "ls": "list", "ps": "list", "df": "status", "log": "events",
+        "logs": "events", "fsck": "check",
+    ]
+    /// Words for which a command with the same operands would do something else. Each has the verb whose help says more.
+    private static let related = [
+        "create": "mount", "erase": "app", "clone": "run", "exec": "run", "remove": "policy", "reset": "policy",
+        "delete": "app", "update": "app",
     ]
 
     private static func objection(to name: String) -> String {
         if Planned.verbs.contains(name) { return "the verb '\(name)' is planned, but not built yet" }
-        if name.contains("/") { return "'\(name)' is a path, not a verb; did you mean 'purgefs status \(name)'?" }
+        if name.contains("/") {
+            return "'\(name)' is a path, not a verb; did you mean 'purgefs status \(ShellWord.of(name))'?"
+        }
+        if let verb = related[name] { return "unknown verb '\(name)'; see `purgefs help \(verb)`" }
         if let ours = elsewhere[name] { return "unknown verb '\(name)'; did you mean 'purgefs \(ours)'?" }
         if let verb = all.first(where: { $0.words.contains(name) }) {
             return "unknown verb '\(name)'; did you mean 'purgefs \(verb.name) \(name)'?"

@@ -3,6 +3,15 @@ import PurgeSystem
 
 /// Patterns that a user writes for paths of a container.
 package enum ContainerGlob {
+    /// Returns false for a pattern that matches no path of a container, because its parts are not those of a path or because it
+    /// begins like a shell's `~/` or `$HOME/`.
+    package static func canMatch(_ glob: some StringProtocol) -> Bool {
+        !glob.isEmpty && !glob.hasSuffix("/") && !glob.contains("//")
+            && !["./", "../", "~/", "$", " "].contains(where: glob.hasPrefix)
+            && !["/./", "/../"].contains(where: glob.contains) && !["/.", "/.."].contains(where: glob.hasSuffix)
+            && glob != "." && glob != ".."
+    }
+
     /// Returns the pattern relative to the container, or to a part of it. Returns nil if the pattern begins with a slash and
     /// does not lead below one of the `roots`, directly or through symbolic links.
     package static func relative(_ glob: String, roots: [String]) -> String? {

@@ -42,6 +42,7 @@ package struct PlaceChecks {
     package func check(
         output: String, _ what: String, of store: String?, at mountpoint: String? = nil
     ) throws(CommandFailure) {
+        try Self.refuseProgram(output, "cannot write the \(what)")
         guard let file = try Self.absolute(output, System.resolvedOrCreated) else { return }
         if let mountpoint, let point = try Self.absolute(mountpoint), surroundings.lies(file, in: point) {
             throw CommandFailure(
@@ -60,6 +61,7 @@ package struct PlaceChecks {
 
     /// Checks the file of a report. A report inside the container that it describes would change the numbers that it shows.
     package func check(report: String, of store: String?, _ what: String) throws(CommandFailure) {
+        try Self.refuseProgram(report, what)
         guard let file = try Self.absolute(report) else { return }
         let container = surroundings.container(holding: file).map {
             "the container mounted at \($0.mountpoint)"
@@ -72,6 +74,16 @@ package struct PlaceChecks {
         throw CommandFailure(
             what, path: report, "the file is inside \(holder)",
             advice: "Name a file outside of every store and container.")
+    }
+
+    /// Refuses to overwrite a program, which is usually COMMAND after an option whose FILE was forgotten.
+    private static func refuseProgram(_ path: String, _ what: String) throws(CommandFailure) {
+        let status: FileStatus
+        do throws(Errno) { status = try System.status(ofPath: path) } catch { return }
+        guard status.isRegularFile, status.st_mode & 0o111 != 0 else { return }
+        throw CommandFailure(
+            what, path: path, "it is a program, which would be overwritten",
+            advice: "Name another file. Is the FILE of an option missing?")
     }
 
     package func check(mountpoint: String, of store: String) throws(CommandFailure) {

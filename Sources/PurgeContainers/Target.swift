@@ -102,6 +102,16 @@ extension Target {
         return (target, inner)
     }
 
+    /// Throws if an operand names only a part of a container, for a command that removes files from the whole of it.
+    package static func requireWhole(_ text: String?) throws(CommandFailure) {
+        guard let text, let path = Places.resolved(text), let mount = try mount(holding: path), path != mount else {
+            return
+        }
+        throw CommandFailure(
+            "this is for a whole container", path: text, "it is only a part of one",
+            advice: "Name the container: \(ShellWord.of(mount))")
+    }
+
     private static func at(_ text: String, from origin: String = "") throws(CommandFailure) -> Target {
         let path = try resolved(text, from: origin)
         if let mount = try mount(holding: path) { return .mount(mount) }
@@ -131,7 +141,7 @@ extension Target {
             isReplaced
                 ? "another store has replaced the one mounted at \(mount)"
                 : "the store was removed, moved or hidden while mounted at \(mount)",
-            advice: "Put it back, or unmount it: purgefs unmount \(mount)")
+            advice: "Put it back, or unmount it: purgefs unmount \(ShellWord.of(mount))")
     }
 
     /// Whether a directory has the entries of a store. Only opening the store shows whether it is valid.

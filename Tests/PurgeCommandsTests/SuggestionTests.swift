@@ -45,20 +45,43 @@ struct SuggestionTests {
     /// A word that other tools use leads to the word of purgefs.
     @Test(arguments: [
         ("restart", "device", "reboot"), ("kill", "app", "terminate"), ("uninstall", "app", "delete"),
-        ("remove", "app", "delete"), ("rm", "policy", "remove"), ("set", "clock", "advance"), ("stop", "policy", nil),
+        ("remove", "app", nil), ("rm", "app", nil), ("rm", "policy", "remove"), ("set", "clock", "advance"),
+        ("stop", "policy", nil),
     ])
     func aSynonym(word: String, verb: String, meant: String?) throws {
         #expect(Suggestion.nearest(to: word, among: try Verbs.named(verb).words) == meant)
     }
 
     @Test(arguments: [
-        ("boot", "mount"), ("shutdown", "unmount"), ("erase", "app delete"), ("clone", "run --copy-of"), ("ps", "list"),
-        ("df", "status"), ("reboot", "device reboot"), ("lock", "device lock"), ("create", "mount"), ("ls", "list"),
-        ("exec", "run"), ("logs", "events"), ("fsck", "check"),
+        ("boot", "mount"), ("shutdown", "unmount"), ("ps", "list"),
+        ("df", "status"), ("reboot", "device reboot"), ("lock", "device lock"), ("ls", "list"), ("logs", "events"),
+        ("fsck", "check"),
     ])
     func aVerbOfAnotherTool(word: String, meant: String) {
         let failure = #expect(throws: CommandFailure.self) { try Verbs.named(word) }
         #expect(failure?.message.contains("unknown verb '\(word)'; did you mean 'purgefs \(meant)") == true)
+    }
+
+    /// A suggestion that would do something else, if it is followed literally, is none.
+    @Test(arguments: ["erase", "delete", "reset", "remove", "clone", "exec", "create", "update"])
+    func aWordForSomethingElse(word: String) {
+        let failure = #expect(throws: CommandFailure.self) { try Verbs.named(word) }
+        #expect(failure?.message.contains("unknown verb '\(word)'; see `purgefs help ") == true)
+    }
+
+    @Test(arguments: [
+        ("unpurge", "purge"), ("undelete", "delete"), ("unlaunch", "launch"), ("noallow_other", "allow_other"),
+        ("unmark", "mark"), ("unset", "set"), ("nolock", "lock"), ("delock", "lock"), ("renew", "reset"),
+        ("revert", "reset"), ("delta", "delete"),
+    ]) func theOppositeIsNone(word: String, candidate: String) {
+        #expect(Suggestion.nearest(to: word, among: [candidate]) == nil)
+    }
+
+    @Test(arguments: [
+        ("nolock", "unlock"), ("delock", "unlock"), ("resett", "reset"), ("delet", "delete"), ("rset", "reset"),
+    ])
+    func theWordThatIsMeant(word: String, meant: String) {
+        #expect(Suggestion.nearest(to: word, among: ["lock", "unlock", "reset", "delete"]) == meant)
     }
 
     @Test(arguments: [

@@ -24,11 +24,12 @@ extension Verb {
         examples: ["purgefs app launch ./app", "purgefs app update ./app", "purgefs app delete ./app"]
     ) { (invocation) throws(CommandFailure) in
         let word = try invocation.word()
+        if word == AppCommand.delete.rawValue { try Target.requireWhole(invocation.target(at: 1)) }
         try Target.with(invocation.target(at: 1)) { (control) throws(CommandFailure) in
             guard control.isMounted || word != AppCommand.launch.rawValue else {
                 throw CommandFailure(
                     "cannot launch the app", path: control.place, "the container is not mounted",
-                    advice: "Mount it first: purgefs mount \(control.place) MOUNTPOINT")
+                    advice: "Mount it first: purgefs mount \(ShellWord.of(control.place)) MOUNTPOINT")
             }
             try control.command(word, to: .appState, doing: "\(word) the app")
         }

@@ -69,7 +69,8 @@ enum MountChecks {
                 what, path: path,
                 isLink ? "is a symbolic link to something that does not exist" : "the mount point does not exist",
                 advice: isLink
-                    ? "Remove the link, or make the directory that it points to." : "Make it: mkdir -p \(path)")
+                    ? "Remove the link, or make the directory that it points to."
+                    : "Make it: mkdir -p \(ShellWord.of(path))")
         } catch .socketNotConnected {
             throw deadMount(path)
         } catch { throw CommandFailure(what, path: path, error) }
@@ -81,7 +82,7 @@ enum MountChecks {
             guard !Places.isDead(resolved) else { throw deadMount(path) }
             throw CommandFailure(
                 what, path: path, "a container is mounted there already",
-                advice: "Name another directory, or unmount that one first: purgefs unmount \(path)")
+                advice: "Name another directory, or unmount that one first: purgefs unmount \(ShellWord.of(path))")
         }
         try checkEmpty(path)
         try checkOwnMountpoint(path, status)
@@ -90,7 +91,7 @@ enum MountChecks {
     private static func deadMount(_ path: String) -> CommandFailure {
         CommandFailure(
             what, path: path, "a mount whose daemon has ended is still there",
-            advice: "Remove it first: purgefs unmount \(path)")
+            advice: "Remove it first: purgefs unmount \(ShellWord.of(path))")
     }
 
     private static func checkEmpty(_ path: String) throws(CommandFailure) {
@@ -99,6 +100,11 @@ enum MountChecks {
             names = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY).names()
         } catch { throw CommandFailure(what, path: path, error) }
         guard names.isEmpty else {
+            guard !Target.isStore(path) else {
+                throw CommandFailure(
+                    what, path: path, "it is a store, not a mount point",
+                    advice: "The store comes first: purgefs mount STORE MOUNTPOINT.")
+            }
             throw CommandFailure(
                 what, path: path,
                 "the mount point is not empty (\(names.count) \(names.count == 1 ? "entry" : "entries"))",
@@ -164,7 +170,7 @@ enum MountChecks {
         guard status.st_mode & S_ISVTX == 0 || status.st_uid == geteuid() else {
             throw CommandFailure(
                 what, path: path, "it has the sticky bit and belongs to another user",
-                advice: "Name a directory of your own: mkdir \(path)/NAME")
+                advice: "Name a directory of your own: mkdir \(ShellWord.of(path + "/NAME"))")
         }
     }
 

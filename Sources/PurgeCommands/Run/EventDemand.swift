@@ -1,4 +1,5 @@
 import PurgeCommandLine
+import PurgeContainers
 import PurgeModel
 import PurgeSystem
 
@@ -27,9 +28,7 @@ struct EventDemand: Sendable {
         }
         let pattern = text.dropFirst(word.count + 1)
         // A pattern that no path can match would let every run pass.
-        guard word.count == text.count || !pattern.isEmpty,
-            !["/", "./", "../", "~/"].contains(where: pattern.hasPrefix)
-        else {
+        guard word.count == text.count || ContainerGlob.canMatch(pattern), pattern.first != "/" else {
             throw .usage("--fail-on: '\(text)': GLOB is relative to the container: \(word):Documents/*")
         }
         self.text = String(text)

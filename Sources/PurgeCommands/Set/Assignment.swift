@@ -22,10 +22,13 @@ extension ControlFile {
 
     /// Returns the message about a name that cannot be set.
     static func objection(to text: String) -> String {
-        switch ControlFile(rawValue: text) {
-        case .deviceState: return "'\(text)' cannot be set; use 'purgefs device lock', 'unlock' or 'reboot'"
-        case .deviceClock: return "'\(text)' cannot be set; use 'purgefs clock advance DURATION'"
-        case .appState: return "'\(text)' cannot be set; use 'purgefs app launch' and the like"
+        switch text {
+        case ControlFile.deviceState.rawValue, "state", "device", "lock", "locked":
+            return "'\(text)' cannot be set; use 'purgefs device lock', 'unlock' or 'reboot'"
+        case ControlFile.deviceClock.rawValue, "clock", "time":
+            return "'\(text)' cannot be set; use 'purgefs clock advance DURATION'"
+        case ControlFile.appState.rawValue, "app":
+            return "'\(text)' cannot be set; use 'purgefs app launch' and the like"
         default: break
         }
         let names = settable.map(\.rawValue)
@@ -117,6 +120,9 @@ struct Assignment {
         for (word, next) in zip(rest, rest.dropFirst().map { Optional($0) } + [nil]) {
             if let joined = ControlFile(settable: word)?.joined(with: next) {
                 throw .usage("'\(word)' and '\(next ?? "")' must be one word: did you mean '\(joined)'?")
+            }
+            if !isTarget, !word.contains("="), ControlFile(settable: word) == nil {
+                throw .usage("'\(word)' is not NAME=VALUE; TARGET comes first")
             }
             assignments.append(try Assignment(word, after: isTarget ? operands.first : nil))
         }
