@@ -89,6 +89,8 @@ def report(results, count, seconds):
     bad = sum(record.failed for record in records)
     skipped = sum(record.skipped for record in records)
     print(f"{len(records) - bad - skipped} passed, {max(bad, len(failed))} failed, {skipped} skipped")
+    for line in failures.skips(records):
+        print(line)
     return 1 if failed or len(results) != count or failures.lacks_mounts(records) else 0
 
 

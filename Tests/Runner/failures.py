@@ -1,4 +1,5 @@
 """Tests of a unit with their times and failures, read from the event stream of Swift Testing."""
+import collections
 import json
 import re
 import plan
@@ -18,6 +19,7 @@ class Record:
     began: float | None = None
     ended: float | None = None
     skipped: bool = False
+    reason: str = ""  # of a skipped test
     issues: list = field(default_factory=list)
 
     @property
@@ -53,6 +55,8 @@ def take(payload, record):
         record.ended = payload["instant"]["absolute"]
     elif kind == "testSkipped":
         record.skipped = True
+        text = " ".join(message["text"] for message in payload.get("messages", []))
+        record.reason = text.partition("skipped: ")[2].strip().strip('"')
     elif kind == "issueRecorded" and not payload.get("issue", {}).get("isKnown"):
         issue = payload.get("issue", {})
         place = issue.get("sourceLocation") or issue.get("_sourceLocation") or {}
@@ -72,6 +76,12 @@ def lacks_mounts(records):
     """Returns whether all tests on mounts were skipped, which makes the run worthless."""
     mounts = [record for record in records if record.name.startswith(plan.SERIAL)]
     return bool(mounts) and all(record.skipped for record in mounts)
+
+
+def skips(records):
+    """Returns a line for each reason why tests were skipped, the most frequent first."""
+    counts = collections.Counter(record.reason or "no reason" for record in records if record.skipped)
+    return [f"  {count} skipped: {reason}" for reason, count in counts.most_common()]
 
 
 def passed(result):

@@ -70,6 +70,16 @@ class FailuresTests(unittest.TestCase):
         self.assertTrue(failures.lacks_mounts([skipped, run]))
         self.assertFalse(failures.lacks_mounts([run]))
 
+    def test_reasons_of_skips(self):
+        def record(text):
+            messages = [{"symbol": "skip", "text": text}] if text else []
+            return failures.read([event(A, "testSkipped", 1, messages=messages)], [A])[0]
+
+        root = "Test f() skipped: \"only root makes things for others\""
+        records = [record(None), record(root), record(root)] + failures.read([], [D])
+        self.assertEqual(failures.skips(records), ["  2 skipped: only root makes things for others",
+                                                   "  1 skipped: no reason"])
+
     def test_at_most_forty_lines(self):
         results = [SimpleNamespace(job=Job(SimpleNamespace(tests=[f"T.S/{n}()"], title="S"), [], "/", os.devnull, "/nonexistent"),
                                    status=1, timed_out=False) for n in range(100)]
