@@ -639,6 +639,10 @@ def pytest_runtest_makereport(item, call):
             finally:
                 lines = [json.dumps(event) for event in container._seen]
                 report.sections.append((f"purgefs events of {container.path}", "\n".join(lines) or "none"))
+                counts = collections.Counter(event["type"] for event in container._seen)
+                # A JUnit file (--junitxml) has these as properties of the test.
+                item.user_properties.append(
+                    ("purgefs-events", ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))))
             report.sections.append(("purgefs numbers", str(container._ask(lambda: container.numbers))))
             folder = item.config.getoption("--purgefs-reports")
             if folder:
@@ -647,6 +651,9 @@ def pytest_runtest_makereport(item, call):
                 name = re.sub(r"[^\w.-]+", "-", item.nodeid).strip("-").encode()[:200].decode(errors="ignore")
                 file = pathlib.Path(folder, name + suffix + ".html")
                 container._ask(lambda: container.report(file.absolute()))
+                item.user_properties.append(("purgefs-report", str(file)))
                 report.sections.append(("purgefs report", str(file)))
+                # For the JUnit file only: the form in which Jenkins and GitLab find attachments in the output of a test.
+                item.add_report_section("call", "stdout", f"[[ATTACHMENT|{file.absolute()}]]\n")
         except Exception as problem:  # the test's own failure is what counts
             report.sections.append(("purgefs", f"not all of it can be shown: {problem}"))

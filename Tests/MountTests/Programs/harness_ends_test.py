@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree
 
 import pytest
 
@@ -43,11 +44,16 @@ def run_test(folder, body, *options):
 
 def test_failure(folder):
     body = ["(container.tmp / 'a').touch()", "container.purge('tmp')", "container.set(total='1G')", "assert False"]
-    outcome = run_test(folder, body, "--purgefs-reports=reports")
+    outcome = run_test(folder, body, "--purgefs-reports=reports", "--junitxml=junit.xml", "-o", "junit_logging=system-out")
     assert outcome.returncode == 1 and "1 failed" in outcome.stdout
     assert '"type": "purge", "path": "tmp/a"' in outcome.stdout
     assert "Numbers(total=1073741824" in outcome.stdout
-    assert (folder / "reports/test_it.py-test_it.html").read_text().startswith("<!DOCTYPE html>")
+    page = "reports/test_it.py-test_it.html"
+    assert (folder / page).read_text().startswith("<!DOCTYPE html>")
+    junit = xml.etree.ElementTree.parse(folder / "junit.xml")
+    properties = {each.get("name"): each.get("value") for each in junit.iter("property")}
+    assert properties == {"purgefs-events": "capacity 1, purge 1", "purgefs-report": page}, properties
+    assert f"[[ATTACHMENT|{folder / page}]]" in junit.find(".//system-out").text
 
 
 def test_no_reports_without_failure(folder):
