@@ -9,6 +9,7 @@ DESTDIR ?=
 BINDIR  = $(PREFIX)/bin
 SBINDIR = $(PREFIX)/sbin
 UNITDIR = $(PREFIX)/lib/systemd/system
+USERUNITDIR = $(PREFIX)/lib/systemd/user
 DOCDIR  = $(PREFIX)/share/doc/purgefs
 DATADIR = $(PREFIX)/share/purgefs
 MANDIR  = $(PREFIX)/share/man
@@ -16,7 +17,7 @@ BASHDIR = $(PREFIX)/share/bash-completion/completions
 ZSHDIR  = $(PREFIX)/share/zsh/site-functions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
 # All installed files and folders, for uninstall. Each folder belongs to purgefs alone.
-INSTALLED_FILES = $(BINDIR)/purgefs $(SBINDIR)/mount.purgefs $(UNITDIR)/purgefs@.service \
+INSTALLED_FILES = $(BINDIR)/purgefs $(SBINDIR)/mount.purgefs $(UNITDIR)/purgefs@.service $(USERUNITDIR)/purgefs@.service \
 	$(MANDIR)/man1/purgefs.1 $(MANDIR)/man8/mount.purgefs.8 \
 	$(BASHDIR)/purgefs $(ZSHDIR)/_purgefs $(FISHDIR)/purgefs.fish
 INSTALLED_FOLDERS = $(DOCDIR) $(DATADIR)
@@ -140,10 +141,14 @@ install: ## install into PREFIX (/usr/local), after `make build`
 	@test -x $(BINARY) || { echo 'make install: there is no $(BINARY); run `make build` first.' >&2; exit 1; }
 	install -D -m 755 $(BINARY) '$(DESTDIR)$(BINDIR)/purgefs'
 	install -D -m 755 mount-scripts/mount.purgefs '$(DESTDIR)$(SBINDIR)/mount.purgefs'
-	install -d $(foreach dir,$(UNITDIR) $(DOCDIR)/docs $(DATADIR) $(MANDIR)/man1 $(MANDIR)/man8 \
+	install -d $(foreach dir,$(UNITDIR) $(USERUNITDIR) $(DOCDIR)/docs $(DATADIR) $(MANDIR)/man1 $(MANDIR)/man8 \
 		$(BASHDIR) $(ZSHDIR) $(FISHDIR),'$(DESTDIR)$(dir)')
 	install -m 644 $(addprefix mount-scripts/,purgefs_pytest.py pyproject.toml setup.py container.sh) '$(DESTDIR)$(DATADIR)'
 	sed 's|@BINDIR@|$(BINDIR)|g; s|@DOCDIR@|$(DOCDIR)|g' mount-scripts/purgefs@.service > '$(DESTDIR)$(UNITDIR)/purgefs@.service'
+	sed -e '/^After=/d; /^StateDirectory=/d; /^# The usual folder/d; 1s|/etc|~/.config|; s|/etc/purgefs|%E/purgefs|' \
+		-e 's|/var/lib/purgefs|/home/me/purgefs|; s|/srv|/home/me|; s|systemctl|systemctl --user|; s| --allow-other||' \
+		-e 's|multi-user|default|' \
+		'$(DESTDIR)$(UNITDIR)/purgefs@.service' > '$(DESTDIR)$(USERUNITDIR)/purgefs@.service'
 	$(BINARY) generate man > '$(DESTDIR)$(MANDIR)/man1/purgefs.1'
 	$(BINARY) generate man8 > '$(DESTDIR)$(MANDIR)/man8/mount.purgefs.8'
 	$(BINARY) generate bash > '$(DESTDIR)$(BASHDIR)/purgefs'

@@ -117,6 +117,14 @@ extension Mounts {
             }
         }
 
+        private func checkUnits(in folder: String, _ prefix: String) {
+            let unit = Files.text("\(folder)/system/purgefs@.service")
+            #expect(unit.contains("=\(prefix)/bin/purgefs ") && !unit.contains("@BINDIR@"))
+            let userUnit = Files.text("\(folder)/user/purgefs@.service")
+            #expect(userUnit.contains("EnvironmentFile=%E/purgefs/%i.conf") && !userUnit.contains("@BINDIR@"))
+            #expect(userUnit.contains("WantedBy=default.target") && !userUnit.contains("StateDirectory"))
+        }
+
         @Test(arguments: ["/usr/local", "/opt/purgefs-1.0"]) func installAndUninstall(prefix: String) throws {
             try Scratch.with("install") { scratch in
                 let place = "\(scratch.path)/root"
@@ -124,6 +132,7 @@ extension Mounts {
                 let found = try files(place).map { $0.replacing("\(prefix.dropFirst())/", with: "") }
                 let expected = [
                     "755 bin/purgefs", "755 sbin/mount.purgefs", "644 lib/systemd/system/purgefs@.service",
+                    "644 lib/systemd/user/purgefs@.service",
                     "644 share/man/man1/purgefs.1", "644 share/man/man8/mount.purgefs.8",
                     "644 share/bash-completion/completions/purgefs", "644 share/zsh/site-functions/_purgefs",
                     "644 share/fish/vendor_completions.d/purgefs.fish", "644 share/purgefs/container.sh",
@@ -139,8 +148,7 @@ extension Mounts {
                             && ($0.hasSuffix(".md") || $0.hasSuffix("/picture.svg"))
                     }, "\(others)")
 
-                let unit = Files.text("\(place)\(prefix)/lib/systemd/system/purgefs@.service")
-                #expect(unit.contains("=\(prefix)/bin/purgefs ") && !unit.contains("@BINDIR@"))
+                checkUnits(in: "\(place)\(prefix)/lib/systemd", prefix)
                 let man = Files.text("\(place)\(prefix)/share/man/man1/purgefs.1")
                 #expect(man == (try PurgefsBinary.run("generate", "man").succeeded()))
                 let mounting = Files.text("\(place)\(prefix)/share/man/man8/mount.purgefs.8")
