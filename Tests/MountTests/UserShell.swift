@@ -17,7 +17,7 @@ struct UserShell: Sendable {
 
     /// Runs `words`. If `isMerged`, the output has both streams.
     func run(
-        _ words: [String], _ more: [String: String] = [:], isMerged: Bool = false, timeout: Double = 60
+        _ words: [String], _ more: [String: String] = [:], isMerged: Bool = false, timeout: Double = Scale.patience
     ) throws -> Outcome {
         let command = isMerged ? ["sh", "-c", "exec \"$@\" 2>&1", "sh"] + words : words
         return try Program.run(
