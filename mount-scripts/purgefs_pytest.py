@@ -18,6 +18,7 @@ examples. MIT license, like all of purgefs.
 import collections
 import contextlib
 import errno
+import gc
 import json
 import os
 import pathlib
@@ -37,6 +38,11 @@ _MOUNT_OPTIONS = {
 _FLAGS = {  # the names that `mark` takes, with their extended attributes
     "purgeable": "isPurgeable", "excluded": "isExcludedFromBackup", "protection": "fileProtection",
     "after": "purgeAfter", "limit": "sizeLimit", "group": "purgeGroup", "tombstone": "purgeTombstone",
+}
+
+_TYPES = {
+    "mount", "unmount", "purge", "refused", "pressure", "capacity", "mark", "flagLost", "protectionDenied", "device", "clock",
+    "app", "policy", "backup", "restore", "hostFull", "dropped", "removed", "renamed", "replaced",
 }
 
 _SIZE = "a size such as 4096, 64K, 1.5G or 64GB; + or - before it changes the present value"
@@ -152,7 +158,7 @@ class Container:
             raise RuntimeError("the container was gone before its end, because its daemon was killed or it was unmounted: "
                                f"{self.path} {said}")
         if "still in use" in said and hasattr(self, "path"):
-            raise RuntimeError(f"the container was still in use: {said}")
+            raise RuntimeError(f"the test left files of the container open; close them, also in a test that fails: {said}")
         if said and hasattr(self, "path"):
             warnings.warn(said)  # for example that others leave no room, which a test may want
 
@@ -245,7 +251,8 @@ class Container:
             if not os.path.exists(self._control(file)):
                 raise TypeError(
                     f"a container has no {name}: it has total, others, others_purgeable, others_share, thresholds, "
-                    "profile, purge_latency, journal_size and journal_age")
+                    "profile, purge_latency, journal_size and journal_age, and when it is made also protection, store, log "
+                    "and allow_other")
             self.write(file, value)
 
     @property
@@ -319,7 +326,7 @@ class Container:
             raise PurgeIncomplete(command, answer)
         return answer
 
-    def lock(self, wait=True):
+    def lock(self, *, wait=True):
         """Locks the device. Unless `wait` is False, the ten seconds pass in which protected files stay readable."""
         self.write("device.state", "lock")
         if wait and self.read("device.state") == "locking":
@@ -344,6 +351,8 @@ class Container:
         """Sets flags: purgeable="low" ("medium", "high", or False), excluded=True, protection="complete", and on a folder
         after="3d", limit="10M", group=True, tombstone=True.
         """
+        if not flags:
+            raise TypeError(f"mark takes a flag: {', '.join(_FLAGS)}")
         for name, value in flags.items():
             text = str(int(value)) if isinstance(value, bool) else str(value)
             if name not in _FLAGS:
@@ -352,13 +361,15 @@ class Container:
                 os.setxattr(self._inside(path), f"user.purgefs.{_FLAGS[name]}", os.fsencode(text))
 
     def attribute(self, path, name):
-        """Returns the attribute user.purgefs.NAME of a file (tier, isPurgeable, ...), or None if the file lacks it."""
+        """Returns an attribute of a file, or None if the file lacks it. NAME is a flag of `mark` or follows user.purgefs. (tier,
+        isPurgeable, ...).
+        """
         try:
-            return os.fsdecode(os.getxattr(self._inside(path), f"user.purgefs.{name}"))
+            return os.fsdecode(os.getxattr(self._inside(path), f"user.purgefs.{_FLAGS.get(name, name)}"))
         except OSError as error:
             if error.errno == errno.ENODATA:
                 return None
-            raise
+            raise OSError(error.errno, f"{path} has no attribute {name}: {error.strerror}") from None
 
     # Events
 
@@ -369,6 +380,8 @@ class Container:
         events before it were lost, which happens only if the journal is off or too short. After the end, this returns the
         events until then.
         """
+        if type is not None and type not in _TYPES:
+            raise ValueError(f"there is no event type {type!r}; the types are {', '.join(sorted(_TYPES))}")
         with self._reading:
             self._read_events()
         name = None if path is None else _shown(self._name(path))
@@ -418,6 +431,10 @@ class Container:
         Raises RuntimeError if the daemon is gone or does not answer.
         """
         name = self._name(path)
+        if after is not None and not isinstance(after, int):
+            raise TypeError(f"after= takes a `position`, not {after!r}")
+        if during is not None and not callable(during):
+            raise TypeError("during= takes a function, such as lambda: container.set(others=\"56M\")")
         if during is not None:
             if after is not None:
                 raise TypeError("during= and after= exclude each other: either says which purges count")
@@ -585,11 +602,14 @@ def make_container(request):
     """Makes containers for one test: make_container(total="64M", others="8M")."""
     made = request.node.stash.setdefault(_KEY, [])
 
-    def make(**options):
+    def make(*others, **options):
+        if others:
+            raise TypeError(f"make_container takes options by name, as total=\"64M\", and not {others[0]!r}")
         made.append(Container(**options))
         return made[-1]
 
     yield make
+    gc.collect()  # objects in cycles, such as connections of SQLite, keep files open
     problems = []
     for container in made:
         try:
@@ -629,9 +649,13 @@ def container_home(container, monkeypatch, tmp_path_factory):
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
+    made = item.stash.get(_KEY, [])
+    if report.passed and report.when == "call":
+        for number in range(len(made)):  # pages of an earlier run
+            with contextlib.suppress(OSError, TypeError):
+                os.unlink(_page(item, number, len(made)))
     if not report.failed or report.when == "teardown":
         return
-    made = item.stash.get(_KEY, [])
     for number, container in enumerate(made):
         try:
             try:
@@ -644,12 +668,9 @@ def pytest_runtest_makereport(item, call):
                 item.user_properties.append(
                     ("purgefs-events", ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))))
             report.sections.append(("purgefs numbers", str(container._ask(lambda: container.numbers))))
-            folder = item.config.getoption("--purgefs-reports")
-            if folder:
-                os.makedirs(folder, exist_ok=True)
-                suffix = f"-{number}" if len(made) > 1 else ""
-                name = re.sub(r"[^\w.-]+", "-", item.nodeid).strip("-").encode()[:200].decode(errors="ignore")
-                file = pathlib.Path(folder, name + suffix + ".html")
+            file = _page(item, number, len(made))
+            if file:
+                os.makedirs(file.parent, exist_ok=True)
                 container._ask(lambda: container.report(file.absolute()))
                 item.user_properties.append(("purgefs-report", str(file)))
                 report.sections.append(("purgefs report", str(file)))
@@ -657,3 +678,11 @@ def pytest_runtest_makereport(item, call):
                 item.add_report_section("call", "stdout", f"[[ATTACHMENT|{file.absolute()}]]\n")
         except Exception as problem:  # the test's own failure is what counts
             report.sections.append(("purgefs", f"not all of it can be shown: {problem}"))
+
+
+def _page(item, number, count):
+    """Returns the file of a container's page, or None if no pages are wanted."""
+    folder = item.config.getoption("--purgefs-reports")
+    suffix = f"-{number}" if count > 1 else ""
+    name = re.sub(r"[^\w.-]+", "-", item.nodeid).strip("-").encode()[:200].decode(errors="ignore")
+    return pathlib.Path(folder, name + suffix + ".html") if folder else None

@@ -54,6 +54,8 @@ def test_failure(folder):
     properties = {each.get("name"): each.get("value") for each in junit.iter("property")}
     assert properties == {"purgefs-events": "capacity 1, purge 1", "purgefs-report": page}, properties
     assert f"[[ATTACHMENT|{folder / page}]]" in junit.find(".//system-out").text
+    assert run_test(folder, ["pass"], "--purgefs-reports=reports").returncode == 0
+    assert not (folder / page).exists(), "the page of an earlier run"
 
 
 def test_no_reports_without_failure(folder):

@@ -171,6 +171,34 @@ def test_programs_and_mistakes(container):
         container.expect_purge("Documents/keep", within=0)
     with pytest.raises(TypeError, match="exclude each other"):
         container.expect_purge("Documents/keep", within=0, after=0, during=lambda: None)
+    with pytest.raises(TypeError, match="takes a function"):
+        container.expect_purge("Documents/keep", during="soon")
+    with pytest.raises(TypeError, match="takes a `position`, not 'now'"):
+        container.expect_purge("Documents/keep", after="now")
+    with pytest.raises(ValueError, match="no event type 'purged'; the types are .*purge"):
+        container.events("purged")
+    with pytest.raises(TypeError, match="mark takes a flag: purgeable, "):
+        container.mark("Documents/keep")
+    container.mark("Documents/keep", protection="none")
+    assert container.attribute("Documents/keep", "protection") == container.attribute("Documents/keep", "fileProtection")
+    assert container.attribute("Documents/keep", "excluded") is None
+    with pytest.raises(OSError, match="Documents/keep has no attribute nonsense"):
+        container.attribute("Documents/keep", "nonsense")
+
+
+def test_options_by_name(make_container):
+    with pytest.raises(TypeError, match="takes options by name"):
+        make_container("64M")
+
+
+def test_open_in_a_cycle(make_container):
+    """A file that only garbage keeps open does not keep the container in use."""
+    class Index:
+        def __init__(self, path):
+            self.itself, self.file = self, open(path, "w")
+
+    Index(make_container(total="64M").documents / "index")
+
 
 
 def test_not_purged(container):
