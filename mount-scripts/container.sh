@@ -116,6 +116,7 @@ container_set() {
     for container_setting in "$@"; do
         case $container_setting in
             journal.*) container_write "${container_setting%%=*}" "${container_setting#*=}" || return 1 ;;
+            storage.*) container_write "${container_setting%%=*}" "${container_setting#*=}" || return 1 ;;
             *) container_write "storage.${container_setting%%=*}" "${container_setting#*=}" || return 1 ;;
         esac
     done

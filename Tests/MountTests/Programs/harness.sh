@@ -39,7 +39,7 @@ purge() {
     same "$(container_number reclaimable)" 20975616
     container_purge tmp
     container_expect_purge tmp/upload
-    container_set others=+40M
+    container_set storage.others=+40M
     container_expect_purge Library/Caches/thumbnail
     same "$(ls "$CONTAINER/Library/Caches" "$CONTAINER/tmp")" "$CONTAINER/Library/Caches:
 
