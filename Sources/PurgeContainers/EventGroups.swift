@@ -8,17 +8,19 @@ package struct EventGroup: Sendable {
     package private(set) var bytes: ByteCount
     /// The first paths, at most `mostPaths`.
     package private(set) var paths: [String]
+    /// The path of all the events; nil if it differs.
+    package private(set) var path: String?
     /// The directory that holds all the paths; nil if there are several or none.
     package private(set) var directory: String?
     /// The time of `last` in nanoseconds since 1970; nil if it cannot be parsed.
     fileprivate private(set) var end: Int64?
 
-    private static let mostPaths = 20
+    private static let mostPaths = 8
 
     package init(_ event: Event) {
         (first, last, bytes) = (event, event, event.bytes ?? .zero)
         end = Instant(iso8601: event.time)?.nanoseconds
-        paths = [event.path].compactMap { $0 }
+        (path, paths) = (event.path, [event.path].compactMap { $0 })
         directory = event.path.map(Self.directory)
     }
 
@@ -27,7 +29,8 @@ package struct EventGroup: Sendable {
         count += 1
         bytes += event.bytes ?? .zero
         guard let path = event.path else { return }
-        if paths.count < Self.mostPaths { paths.append(path) }
+        if path != self.path { self.path = nil }
+        if self.path == nil, paths.count < Self.mostPaths { paths.append(path) }
         if directory != Self.directory(of: path) { directory = nil }
     }
 
@@ -86,9 +89,9 @@ extension EventType {
     /// Whether an event of this type can join a group that is not the last one. The other types keep their order.
     fileprivate var joinsDistantGroups: Bool {
         switch self {
-        case .purge, .refused, .hostFull, .pressure, .flagLost, .protectionDenied, .mark, .removed, .renamed, .replaced:
+        case .purge, .refused, .hostFull, .pressure, .flagLost, .protectionDenied, .removed, .renamed, .replaced:
             true
-        case .mount, .unmount, .capacity, .device, .clock, .app, .policy, .backup, .restore, .dropped: false
+        case .mount, .unmount, .capacity, .device, .clock, .app, .mark, .policy, .backup, .restore, .dropped: false
         }
     }
 }

@@ -130,7 +130,7 @@ extension DiagnosisRule {
     var advice: String {
         switch self {
         case .writeRefused:
-            "The device was full, so the file is empty or cut short. Check the capacity before writing, write to a "
+            "There was no room for it, so the file is empty or cut short. Check the capacity before writing, write to a "
                 + "temporary name, rename it when complete, and check the result of each write."
         case .databaseMayBePurged:
             "A database does not recreate itself, and losing one of its files breaks it. Move it to "

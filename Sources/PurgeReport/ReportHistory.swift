@@ -81,7 +81,6 @@ struct ReportHistory {
             further[group.reason, default: Purged(directory: nil, reason: group.reason)].add(event)
         }
     }
-
 }
 
 extension ReportHistory.Purged {

@@ -40,9 +40,9 @@ struct ReportTable {
 
 extension HTML {
     /// Returns a path in `bdi`, because it may contain right-to-left text, and in `code`, whose style keeps spaces.
-    static func path(_ path: String?) -> HTML {
+    static func path(_ path: String?, limit: Int = 160) -> HTML {
         guard let path, !path.isEmpty else { return "" }
-        return HTML("bdi", [:], HTML("code", [:], HTML(HTMLText(path))))
+        return HTML("bdi", [:], HTML("code", [:], HTML(HTMLText(path, limit: limit))))
     }
 
     /// Returns empty markup for nil.
@@ -57,5 +57,17 @@ extension HTML {
         HTML(
             "section", ["id": id, "aria-labelledby": "\(id.escaped)-title"],
             [HTML("h2", ["id": "\(id.escaped)-title"], HTML(title))] + content)
+    }
+}
+
+extension BinaryInteger {
+    /// The number in decimal, with a comma between groups of three digits.
+    var grouped: String {
+        let digits = Array(String(magnitude))
+        let text = digits.enumerated().reduce(into: "") { text, digit in
+            if digit.offset > 0, (digits.count - digit.offset).isMultiple(of: 3) { text.append(",") }
+            text.append(digit.element)
+        }
+        return (self < 0 ? "-" : "") + text
     }
 }

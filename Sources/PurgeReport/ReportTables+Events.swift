@@ -72,7 +72,7 @@ extension ReportTables {
             [
                 time(event.time), HTML.path(event.path), HTML.text(event.bytes?.inWords),
                 HTML.text(event.tier?.rawValue),
-                HTML.text(event.type == .hostFull ? "the disk under the store is full" : "no room on the device"),
+                HTML.text(Self.refusal(event)),
                 Self.process(event),
             ]
         }
@@ -88,6 +88,13 @@ extension ReportTables {
 
     private func time(_ text: String) -> HTML {
         HTML("time", [:], HTML(HTMLText(ReportTime.text(text, precision), limit: 40)))
+    }
+
+    /// Returns why a write was refused.
+    static func refusal(_ event: Event) -> String {
+        if event.type == .hostFull { return "the disk under the store is full" }
+        return event.reason == "opportunistic"
+            ? "no room in tmp and Library/Caches, which must leave the device's reserve free" : "no room on the device"
     }
 
     private static func reason(_ text: String?) -> HTML {

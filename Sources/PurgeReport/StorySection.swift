@@ -12,7 +12,8 @@ struct StorySection {
         let story = content.history.story
         var items = story.groups.map(item)
         if let run = content.run {
-            items.append(HTML("li", [:], HTML("time"), HTML("div", [:], HTML.code(run.program), " \(run.ending).")))
+            let words = HTML("div", [:], HTML.code(run.program), " \(run.ending).")
+            items.append(HTML("li", ["class": run.hasFailed ? "bad" : "event"], HTML("time", [:]), words))
         }
         guard !items.isEmpty else { return ReportTables.nothing("story", "What happened", "The journal has no event.") }
         let earlier =
@@ -24,13 +25,13 @@ struct StorySection {
         let (from, to) = (text(item.first.time), text(item.last.time))
         let rest = item.count - item.paths.count
         let files =
-            item.count > 1 && item.first.type.listsPaths && !item.paths.isEmpty
+            item.count > 1 && item.path == nil && !item.paths.isEmpty
             ? [
                 HTML(
                     "details", [:],
                     [
                         HTML("summary", [:], "Paths"),
-                        HTML("ul", ["class": "paths"], item.paths.map { HTML("li", [:], HTML.path($0)) }),
+                        HTML("ul", ["class": "paths"], item.paths.map { HTML("li", [:], HTML.path($0, limit: 60)) }),
                     ] + (rest > 0 ? [HTML.remark("and \(rest.grouped) more")] : []))
             ] : []
         return HTML(
@@ -41,11 +42,12 @@ struct StorySection {
             ])
     }
 
-    /// The date is shown once, at the top of the page, unless the history is longer than a day.
+    /// Leaves the date out if everything happened on the day that the top of the page shows.
     private func text(_ time: String) -> String {
         let text = ReportTime.text(time, precision)
-        let isOneDay = content.history.first?.prefix(10) == content.history.last?.prefix(10)
-        return isOneDay && text != time ? String(text.dropFirst(11)) : text
+        let days = Set(
+            [content.history.first, content.history.last, content.time.simulated.iso8601].map { $0?.prefix(10) })
+        return days.count == 1 && text != time ? String(text.dropFirst(11)) : text
     }
 
     private static func sentence(_ item: EventGroup) -> HTML {
@@ -118,7 +120,7 @@ struct StorySection {
 
     private static func refusal(_ item: EventGroup) -> HTML {
         let event = item.first
-        let why = event.type == .hostFull ? "the disk under the store is full" : "no room on the device"
+        let why = ReportTables.refusal(event)
         let wanted = event.bytes.map { ", wanted \($0.inWords)" } ?? ""
         let times = item.count > 1 ? ", at least \(item.count.grouped) times" : ""
         return HTML([
@@ -137,8 +139,9 @@ struct StorySection {
 
     /// Returns the path, or the number of entries.
     private static func subject(_ item: EventGroup) -> HTML {
-        item.count == 1
-            ? HTML.path(item.first.path) : HTML([HTML(HTMLText("\(item.count.grouped) entries")), place(item)])
+        guard item.count > 1 else { return HTML.path(item.first.path) }
+        if let path = item.path { return HTML([HTML.path(path), HTML(HTMLText(" (\(item.count.grouped) times)"))]) }
+        return HTML([HTML(HTMLText("\(item.count.grouped) entries")), place(item)])
     }
 
     private static func on(_ item: EventGroup) -> HTML {
@@ -170,20 +173,5 @@ extension EventType {
         case .purge, .dropped: "noted"
         default: "event"
         }
-    }
-
-    /// Whether the paths of an item differ.
-    fileprivate var listsPaths: Bool { self != .refused && self != .hostFull && self != .pressure }
-}
-
-extension BinaryInteger {
-    /// The number in decimal, with a comma between groups of three digits.
-    var grouped: String {
-        let digits = Array(String(magnitude))
-        let text = digits.enumerated().reduce(into: "") { text, digit in
-            if digit.offset > 0, (digits.count - digit.offset).isMultiple(of: 3) { text.append(",") }
-            text.append(digit.element)
-        }
-        return (self < 0 ? "-" : "") + text
     }
 }

@@ -30,7 +30,7 @@ struct EventGroupsTests {
         #expect(events.groups[0].last.reason == "normal")
         let purges = events.groups[1]
         #expect(purges.bytes == ByteCount(300) && purges.directory == "Library/Caches")
-        #expect(purges.paths == (0..<20).map { "Library/Caches/\($0)" })
+        #expect(purges.paths == (0..<8).map { "Library/Caches/\($0)" })
     }
 
     @Test func differentPurgesStayApart() {
@@ -59,8 +59,19 @@ struct EventGroupsTests {
         #expect(events.groups.map(\.count) == [2, 1, 1, 1, 1])
     }
 
+    /// The path of all events is kept, or the first paths if they differ.
+    @Test func equalPaths() {
+        var events = EventGroups()
+        for index in 0..<9 { events.add(Self.at(0, Event(type: .removed, path: index < 8 ? "a/b" : "a/c", pid: 1))) }
+        #expect(events.groups.map(\.count) == [9] && events.groups[0].path == nil)
+        #expect(events.groups[0].paths == ["a/b", "a/c"] && events.groups[0].directory == "a")
+        for _ in 0..<3 { events.add(Self.at(0, Event(type: .refused, path: "a", pid: 1))) }
+        #expect(events.groups[1].path == "a" && events.groups[1].count == 3)
+    }
+
     @Test func manyEvents() {
         var events = EventGroups()
+        // Marks keep their order.
         for index in 0..<1000 { events.add(Self.at(0, Event(type: .mark, path: "a", reason: "\(index)"))) }
         #expect(events.groups.count == 100 && events.earlier == 900)
         #expect(events.groups.last?.first.reason == "999")

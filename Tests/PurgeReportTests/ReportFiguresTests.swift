@@ -121,7 +121,7 @@ struct ReportFiguresTests {
 
     /// Checks the numbers at the top of the page.
     private static func checkGlance(_ page: String, _ run: Run, _ seed: UInt64) {
-        let glance = page.split(separator: "<section id=\"over-time\"")[0]
+        let glance = page.split(separator: "<section id=\"")[1]
         let (purged, refused) = (run.count(.purge), run.count(.refused))
         let bytes = run.events.filter { $0.type == .purge }.reduce(ByteCount.zero) { $0 + ($1.bytes ?? .zero) }
         let lines = [

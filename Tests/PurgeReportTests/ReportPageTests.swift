@@ -2,6 +2,7 @@ import Glibc
 import PurgeModel
 import PurgeStore
 import PurgeSystem
+import Support
 import Testing
 
 @testable import PurgeReport
@@ -93,6 +94,7 @@ struct ReportPageTests {
         let now = Instant(nanoseconds: begin + 259_440 * 1_000_000_000)
         var content = ReportContent(
             time: .init(simulated: now, real: now.advanced(by: TimeSpan(seconds: -259_200))), version: "1.2.3")
+        content.run = .init(program: "app-test", ending: "ended with 1", hasFailed: true, isStoreKept: true)
         content.status = try status()
         content.samples = samples()
         content.history = history()
@@ -233,6 +235,14 @@ struct ReportPageTests {
             links.count >= 12 && links.allSatisfy { $0.hasPrefix("#") && page.contains(" id=\"\($0.dropFirst())\"") })
     }
 
+    /// The policy of the page admits the script.
+    @Test func hashOfTheScript() throws {
+        let code =
+            "import base64,hashlib,sys; print(base64.b64encode(hashlib.sha256(sys.argv[1].encode()).digest()).decode())"
+        let hash = try Program.run(Program.python, "-c", code, "\(ReportFilter.script)").succeeded()
+        #expect(ReportFilter.hash + "\n" == "sha256-" + hash)
+    }
+
     /// "Nothing was purged" is said only if that is known.
     @Test func nothingHappened() {
         let nothing = "Nothing was purged or refused, and there are no findings."
@@ -337,6 +347,15 @@ struct ReportPageTests {
             )
             content.history.add(
                 Event(time: time, type: .device, reason: index % 2 == 0 ? "locked" : "beforeFirstUnlock"))
+        }
+        // Groups whose paths are escaped in the longest form.
+        for group in 0..<100 {
+            for index in 0..<30 {
+                content.history.add(
+                    Event(
+                        time: Self.time(0), type: .purge, path: String(repeating: "\u{202E}", count: 300) + "\(index)",
+                        reason: "caches", trigger: .command, pid: Int32(group + 1)))
+            }
         }
         content.largest = (0..<20).map { _ in .init(path: long, charged: ByteCount(1), tier: .caches) }
         content.findings = (0..<3000).map {

@@ -41,7 +41,9 @@ struct LiveWatch {
         switch ending {
         case .signal(let number): return number
         case .reading(let end, let last):
-            if let last { for line in text(last).lines { try console.print(line.text) } }
+            if let last {
+                for line in text(last).lines { try console.print(line.text.replacing(WatchText.keys, with: "")) }
+            }
             try console.flush()
             if case .failed(let failure) = end { throw failure }
             return nil

@@ -13,22 +13,27 @@ struct RecentEvents: Sendable {
     /// Events up to this number have been read.
     private var last: Int64 = 0
     private(set) var events = EventGroups()
+    /// The number of the last event in `events`.
+    private var newest: Int64 = 0
 
     mutating func update(from store: String) throws(CommandFailure) {
         let history = try History(store: store)
         let end = try history.lastSequence()
         // Reading starts over if the store or its journal is another one, and after a burst of events.
         if store != self.store || end < last || end - last > Self.burst {
-            events = EventGroups()
+            (events, newest) = (EventGroups(), 0)
             add(try history.newest(Self.most, .usual))
         } else if end > last {
             add(try history.events(after: last, .usual))
         }
         self.store = store
-        last = max(end, events.groups.last?.last.seq ?? 0)
+        last = max(end, newest)
     }
 
     private mutating func add(_ new: [Event]) {
-        for event in new { events.add(event) }
+        for event in new {
+            events.add(event)
+            newest = event.seq
+        }
     }
 }

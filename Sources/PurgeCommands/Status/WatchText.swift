@@ -38,6 +38,8 @@ struct WatchText {
     /// One row less than the terminal has, so that nothing scrolls at the end.
     private var rows: Int { size.rows > 2 ? size.rows - 1 : size.rows }
     private var width: Int { size.columns }
+    static let keys = "Ctrl-C quits, Ctrl-Z suspends"
+
     /// Whether there is room for numbers of files beside the tiers.
     private var isWide: Bool { width >= 76 }
 
@@ -189,10 +191,9 @@ struct WatchText {
     /// Returns the lines for events. The newest event ranks above the tiers, older events below them.
     private func history(rows: Int) -> [Line] {
         let words = events.isEmpty ? "no events yet" : "last events"
-        let keys = "Ctrl-C quits, Ctrl-Z suspends"
-        let plain = width >= 50 ? HelpText.padded(words, width - keys.count) + keys : words
+        let plain = width >= 50 ? HelpText.padded(words, width - Self.keys.count) + Self.keys : words
         let title = remarks.isEmpty ? plain : remarks.joined(separator: "; ")
-        let shown = events.suffix(max(1, rows - 1))
+        let shown = events.sorted { $0.last.seq < $1.last.seq }.suffix(max(1, rows - 1))
         return [Line(text: VisibleText.of(title), need: remarks.isEmpty ? 20 : 5)]
             + shown.enumerated().map { index, group in
                 let need = index + 1 == shown.count ? 5 : 20 + shown.count - index
@@ -216,12 +217,14 @@ struct WatchText {
     private func event(_ group: EventGroup) -> String {
         var event = group.last
         if group.count > 1 {
-            if event.path != nil {
+            if let path = group.path {
+                event.path = "\(path) (\(group.count) times)"
+            } else if event.path != nil {
                 let noun = event.type == .purge ? "files" : "entries"
                 event.path = "\(group.count) \(noun) in \(group.directory ?? "several directories")"
                 event.to = nil
             } else {
-                event.reason = "\(event.reason ?? "") (\(group.count) times)"
+                event.reason = "\(event.reason ?? "") (\(group.count) \(event.type == .pressure ? "changes" : "times"))"
             }
             if event.type == .purge { event.bytes = group.bytes }
         }
