@@ -26,7 +26,7 @@ extension Mounts {
                 #expect(seen.count == 3 && seen.first != "unlocked" && seen.dropFirst() == ["16777216", "terminated"])
                 #expect(
                     run.errors.contains(
-                        "COMMAND had ended before this was due: --at 1h total=1G, --at 9w device.clock=+3w"))
+                        "COMMAND ended before this was reached: --at 1h total=1G, --at 9w device.clock=+3w"))
                 let changes = try StoreEvent.lines(Files.text(events)).filter {
                     ["capacity", "device"].contains($0.type)
                 }
@@ -40,7 +40,7 @@ extension Mounts {
             try Scratch.with("plan") { scratch in
                 let events = "\(scratch.path)/events"
                 let script = """
-                    cd $PURGEFS_MOUNT/.purgefs; sleep 0.3; cat storage.others; echo +3d > device.clock
+                    cd $PURGEFS_MOUNT/.purgefs; cat storage.others; echo +3d > device.clock
                     until grep -qx 16777216 storage.others; do sleep 0.02; done; cat device.state
                     """
                 let run = try Program.run(
@@ -49,7 +49,7 @@ extension Mounts {
                     "+9w others=32M", "--at=+2d", "device.state=reboot", "--at", "0s", "others=4M", "--", "sh", "-c",
                     script)
                 #expect(try run.succeeded() == "4194304\nbeforeFirstUnlock\n")
-                #expect(run.errors.contains("COMMAND had ended before this was due: --at +9w others=32M"))
+                #expect(run.errors.contains("COMMAND ended before this was reached: --at +9w others=32M"))
                 let changes = try StoreEvent.lines(Files.text(events)).filter {
                     ["capacity", "device", "clock"].contains($0.type)
                 }
@@ -131,7 +131,8 @@ extension Mounts {
         @Test func theDaemonStopsOrDiesMeanwhile() throws {
             for signal in ["KILL", "STOP"] {
                 let outcome = try Program.run(
-                    PurgefsBinary.path, "run", "--at", "1s", "others=1G", "--at", "1h", "others=2G", "--", "sh", "-c",
+                    PurgefsBinary.path, "run", "--at", "1s", "others=1G", "--at", "1h", "others=2G", "--at", "+1d",
+                    "others=3G", "--", "sh", "-c",
                     """
                     daemon=$(ps -o pid=,args= --ppid $PPID | grep '[m]ount --foreground' | awk '{print $1}')
                     test -n "$daemon" && kill -\(signal) $daemon && sleep 2

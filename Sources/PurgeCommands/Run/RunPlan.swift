@@ -22,9 +22,9 @@ struct RunPlan: Sendable {
         case command(ControlFile, String)
     }
 
-    /// The steps by the host's clock, then those by the device's clock, each earliest first. Steps with equal times keep the
-    /// order of the command line.
-    let steps: [Step]
+    /// The steps by the host's clock, and those by the device's clock, earliest first. Steps with equal times keep the order of
+    /// the command line.
+    let steps, stepsByDevice: [Step]
 
     init(_ texts: [String]) throws(CommandFailure) {
         var steps: [Step] = []
@@ -32,7 +32,7 @@ struct RunPlan: Sendable {
         // The position makes the sort stable.
         let sorted = steps.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
             .map(\.element)
-        self.steps = sorted.filter { !$0.isByDeviceClock } + sorted.filter(\.isByDeviceClock)
+        (self.steps, stepsByDevice) = (sorted.filter { !$0.isByDeviceClock }, sorted.filter(\.isByDeviceClock))
     }
 }
 
@@ -121,11 +121,13 @@ final class RunningPlan: Sendable {
         /// The number of steps that have begun, by the host's clock and by the device's clock.
         var reached = 0
         var reachedByDevice = 0
+        /// How far the device's clock was ahead of the host's before COMMAND, in seconds.
+        var ahead: Int64 = 0
         var failures: [CommandFailure] = []
     }
 
     /// The milliseconds between two readings of the device's clock.
-    private static let period: Int64 = 50
+    private static let period: Int64 = 100
 
     private let steps: [RunPlan.Step]
     private let stepsByDevice: [RunPlan.Step]
@@ -135,29 +137,31 @@ final class RunningPlan: Sendable {
     private let thread = Mutex<WorkThread?>(nil)
 
     init(_ plan: RunPlan, mountpoint: String) {
-        (steps, stepsByDevice) = (plan.steps.filter { !$0.isByDeviceClock }, plan.steps.filter(\.isByDeviceClock))
+        (steps, stepsByDevice) = (plan.steps, plan.stepsByDevice)
         control = MountedControl(place: mountpoint)
     }
 
-    /// Whether a step is due before COMMAND begins.
-    var isForTheStart: Bool { steps.contains { $0.time.seconds == 0 } }
+    /// Whether there is something to do before COMMAND begins.
+    var isForTheStart: Bool { !stepsByDevice.isEmpty || steps.contains { $0.time.seconds == 0 } }
 
-    /// Carries out the steps that are due before COMMAND begins.
+    /// Carries out the steps that are due before COMMAND begins, and reads the device's clock if steps depend on it.
     func prepare() throws(CommandFailure) {
         for step in steps where step.time.seconds == 0 {
             try step.carryOut(on: control)
             state.withLock { $0.reached += 1 }
         }
+        guard !stepsByDevice.isEmpty else { return }
+        let ahead = try secondsAhead()
+        state.withLock { $0.ahead = ahead }
     }
 
     /// Starts the thread for the remaining steps, just before COMMAND is started.
     func start() throws(CommandFailure) {
-        let ahead = stepsByDevice.isEmpty ? 0 : try secondsAhead()
         let began = System.uptime()
         state.withLock { $0.began = began }
         guard state.withLock({ $0.reached }) < steps.count || !stepsByDevice.isEmpty else { return }
         do throws(Errno) {
-            let running = try WorkThread(name: "plan") { [self] in run(from: began, ahead: ahead) }
+            let running = try WorkThread(name: "plan") { [self] in run(from: began) }
             thread.withLock { $0 = running }
         } catch { throw CommandFailure("cannot carry out --at", path: control.place, error) }
     }
@@ -191,8 +195,8 @@ final class RunningPlan: Sendable {
         }
     }
 
-    private func run(from began: Int64, ahead: Int64) {
-        while let step = next(from: began, ahead: ahead) {
+    private func run(from began: Int64) {
+        while let step = next(from: began) {
             do throws(CommandFailure) {
                 try step.carryOut(on: control)
             } catch { state.withLock { if $0.ended == nil { $0.failures.append(error) } } }
@@ -200,7 +204,7 @@ final class RunningPlan: Sendable {
     }
 
     /// Waits until a step is due, and returns it; nil if none is left or the plan was stopped.
-    private func next(from began: Int64, ahead: Int64) -> RunPlan.Step? {
+    private func next(from began: Int64) -> RunPlan.Step? {
         while true {
             let seen = gate.generation
             let state = state.withLock { $0 }
@@ -213,9 +217,12 @@ final class RunningPlan: Sendable {
                 self.state.withLock { $0.reached += 1 }
                 return step
             }
-            if let other, isDue(other, from: began, ahead: ahead) {
-                self.state.withLock { $0.reachedByDevice += 1 }
-                return other
+            if let other, isDue(other, from: began, ahead: state.ahead) {
+                return self.state.withLock { state in
+                    guard state.ended == nil else { return nil }
+                    state.reachedByDevice += 1
+                    return other
+                }
             }
             gate.wait(while: seen, milliseconds: min(rest / 1_000_000 + 1, other == nil ? 3_600_000 : Self.period))
         }
@@ -230,6 +237,6 @@ final class RunningPlan: Sendable {
 
     /// Returns the seconds by which the device's clock is ahead of the host's.
     private func secondsAhead() throws(CommandFailure) -> Int64 {
-        try control.status().device.clock
+        Int64(try control.content(of: .deviceClock).prefix { $0 != "\n" }) ?? 0
     }
 }

@@ -121,7 +121,7 @@ struct RunSession {
         let (failures, unreached) = plan.end()
         if !unreached.isEmpty {
             console.warn(
-                "run: COMMAND had ended before this was due: "
+                "run: COMMAND ended before this was reached: "
                     + unreached.map { "--at \(VisibleText.of($0))" }.joined(separator: ", "))
         }
         return failures
