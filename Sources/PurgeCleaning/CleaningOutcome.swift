@@ -65,7 +65,7 @@ extension CleaningOutcome.Failure {
     static func noCommand(_ call: CleaningCall) -> Self {
         Self(
             reason: "no --hook names a command for it",
-            advice: "Add --hook '\(VisibleText.of(call.name))=COMMAND', or remove it from the list.")
+            advice: "Add --hook \(ShellWord.of(call.name + "=COMMAND")), or remove it from the list.")
     }
 
     /// Creates the failure of a path that leads through a symbolic link, whose own path is `name`.

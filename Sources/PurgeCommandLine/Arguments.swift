@@ -5,6 +5,8 @@ package struct Arguments: Sendable {
     package private(set) var operands: [String] = []
     /// The positions of the operands among the arguments.
     package private(set) var positions: [Int] = []
+    /// Whether `--` ended the options.
+    package private(set) var hasTerminator = false
     private var values: [String: [String]] = [:]
 
     /// Whether the option was given, with or without a value.
@@ -28,7 +30,7 @@ package struct Arguments: Sendable {
                 positions.append(next)
                 if verb.endsAtFirstOperand { endOfOptions = true }
             } else if word == "--" {
-                endOfOptions = true
+                (endOfOptions, hasTerminator) = (true, true)
             } else {
                 next += try take(word, following: words[(next + 1)...].prefix(2), verb, verbs)
             }

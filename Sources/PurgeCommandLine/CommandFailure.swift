@@ -63,7 +63,6 @@ extension CommandFailure {
             "Its daemon has ended. Remove the mount: purgefs unmount "
                 + (MountEntry.holding(path).map { ShellWord.of($0.mountpoint) } ?? "MOUNTPOINT")
         case .isDirectory: "Name a file."
-        case .badFileDescriptor: "It is closed: redirect it to a file."
         case .illegalByteSequence:
             "purgefs accepts only paths in UTF-8: rename the file or folder (mv)."
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem:

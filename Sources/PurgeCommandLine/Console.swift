@@ -42,7 +42,11 @@ package final class Console {
         defer { buffer = "" }
         do throws(Errno) {
             try emit(buffer)
-        } catch { throw CommandFailure("cannot write the answer", path: "standard output", error) }
+        } catch {
+            throw CommandFailure(
+                "cannot write the answer", path: "standard output", error,
+                advice: error == .badFileDescriptor ? "It is closed: redirect it to a file." : "")
+        }
     }
 
     /// Prints a message for the user on standard error.

@@ -11,7 +11,7 @@ package enum Suggestion {
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         if let others = synonyms[word] {
             if let other = others.first(where: candidates.contains) { return other }
-            if others.isEmpty { return nil }
+            if unlike.contains(word) { return nil }
         }
         let (isNegated, wanted) = letters(word)
         let opposite = opposite(of: word)
@@ -24,11 +24,11 @@ package enum Suggestion {
             let other = letters(candidate).word
             return (candidate, 2 * distance(wanted, other) + (other.first == wanted.first ? 0 : 1))
         }
-        if let best = distances.min(by: { $0.1 < $1.1 }) {
-            let most = removing.contains(best.0) ? 1 : mistakes(in: wanted)
-            if best.1 <= 2 * most + 1 { return best.0 }
+        let near = distances.filter { $0.1 <= 2 * (removing.contains($0.0) ? 1 : mistakes(in: wanted)) + 1 }
+        if let best = near.min(by: { $0.1 < $1.1 }) { return best.0 }
+        let longer = candidates.filter {
+            wanted.count > 2 && !removing.contains($0) && letters($0).word.starts(with: wanted)
         }
-        let longer = candidates.filter { wanted.count > 2 && letters($0).word.starts(with: wanted) }
         return longer.count == 1 ? longer.first : nil
     }
 
@@ -45,8 +45,11 @@ package enum Suggestion {
         "uninstall": ["delete"], "rm": ["remove"], "set": ["advance"],
     ]
 
-    /// Words that remove files. They are suggested only for a word with one mistake.
+    /// Words that remove files. Apart from synonyms, they are suggested only for a word with one mistake.
     private static let removing: Set = ["delete", "reset", "purge", "clean"]
+
+    /// Synonyms that are near to words with another meaning.
+    private static let unlike: Set = ["clock"]
 
     /// Returns the maximum number of mistakes with which a word of this length is still recognized.
     private static func mistakes(in word: [Character]) -> Int {

@@ -109,11 +109,11 @@ extension Invocation {
                 throw .usage("'\(later)' must be the first word after 'purgefs \(verb.name)'")
             }
             let meant = ShellWord.line(["purgefs", verb.name, later, operands[0]])
-            throw .usage("'\(later)' comes first; did you mean '\(meant)'?")
+            throw .usage("'\(later)' comes first; did you mean `\(meant)`?")
         }
         if hint.isEmpty, verb.words.count == 1, operands[0].first == "+" || operands[0].first?.isNumber == true {
             let meant = ShellWord.line(["purgefs", verb.name] + verb.words + operands)
-            throw .usage("'\(verb.words[0])' is missing; did you mean '\(meant)'?")
+            throw .usage("'\(verb.words[0])' is missing; did you mean `\(meant)`?")
         }
         throw .usage("'\(operands[0])' is not \(verb.wordsInWords)" + hint)
     }
@@ -163,7 +163,8 @@ extension Verb {
         }
         let takers = verbs.filter { $0.takes(word) }.map(\.name)
         if !takers.isEmpty {
-            return "unknown option '\(written)'; only these have it: \(takers.joined(separator: ", "))"
+            return
+                "unknown option '\(written)'; only \(takers.joined(separator: ", ")) \(takers.count == 1 ? "has" : "have") it"
         }
         let short = options.contains { $0.name == "o" } ? ["-o ro"] : []
         if let near = Suggestion.nearest(to: written, among: own + short) {

@@ -54,7 +54,7 @@ enum Verbs {
     private static func objection(to name: String) -> String {
         if Planned.verbs.contains(name) { return "the verb '\(name)' is planned, but not built yet" }
         if name.contains("/") {
-            return "'\(name)' is a path, not a verb; did you mean 'purgefs status \(ShellWord.of(name))'?"
+            return "'\(name)' is a path, not a verb; did you mean `purgefs status \(ShellWord.of(name))`?"
         }
         if let verb = related[name] { return "unknown verb '\(name)'; see `purgefs help \(verb)`" }
         if let ours = elsewhere[name] { return "unknown verb '\(name)'; did you mean 'purgefs \(ours)'?" }

@@ -7,7 +7,7 @@ package enum ContainerGlob {
     /// begins like a shell's `~/` or `$HOME/`.
     package static func canMatch(_ glob: some StringProtocol) -> Bool {
         !glob.isEmpty && !glob.hasSuffix("/") && !glob.contains("//")
-            && !["./", "../", "~/", "$", " "].contains(where: glob.hasPrefix)
+            && !["./", "../", "~/", "$HOME/", "${"].contains(where: glob.hasPrefix)
             && !["/./", "/../"].contains(where: glob.contains) && !["/.", "/.."].contains(where: glob.hasSuffix)
             && glob != "." && glob != ".."
     }

@@ -1,3 +1,4 @@
+import Glibc
 import PurgeCommandLine
 import PurgeSystem
 
@@ -42,7 +43,8 @@ package struct PlaceChecks {
     package func check(
         output: String, _ what: String, of store: String?, at mountpoint: String? = nil
     ) throws(CommandFailure) {
-        try Self.refuseProgram(output, "cannot write the \(what)")
+        // A log is appended to.
+        if what != "log" { try Self.refuseProgram(output, "cannot write the \(what)") }
         guard let file = try Self.absolute(output, System.resolvedOrCreated) else { return }
         if let mountpoint, let point = try Self.absolute(mountpoint), surroundings.lies(file, in: point) {
             throw CommandFailure(
@@ -78,9 +80,12 @@ package struct PlaceChecks {
 
     /// Refuses to overwrite a program, which is usually COMMAND after an option whose FILE was forgotten.
     private static func refuseProgram(_ path: String, _ what: String) throws(CommandFailure) {
-        let status: FileStatus
-        do throws(Errno) { status = try System.status(ofPath: path) } catch { return }
-        guard status.isRegularFile, status.st_mode & 0o111 != 0 else { return }
+        let beginning: [UInt8]
+        do throws(Errno) {
+            guard try System.status(ofPath: path).isRegularFile else { return }
+            beginning = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK).readSome(4, at: 0)
+        } catch { return }
+        guard beginning.starts(with: "\u{7F}ELF".utf8) || beginning.starts(with: "#!".utf8) else { return }
         throw CommandFailure(
             what, path: path, "it is a program, which would be overwritten",
             advice: "Name another file. Is the FILE of an option missing?")

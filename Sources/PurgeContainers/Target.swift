@@ -68,7 +68,8 @@ extension Target {
         } else {
             guard let mount = try Self.mount(holding: try Self.resolved(".", from: "")) else {
                 throw .usage(
-                    "which container? The working directory is not in one, and PURGEFS_MOUNT is not set: name a TARGET")
+                    "which container? The working directory is not in one, and PURGEFS_MOUNT is not set: name a TARGET "
+                        + "(`purgefs run` keeps its container only with --store)")
             }
             self = .mount(mount)
         }
@@ -103,13 +104,13 @@ extension Target {
     }
 
     /// Throws if an operand names only a part of a container, for a command that removes files from the whole of it.
-    package static func requireWhole(_ text: String?) throws(CommandFailure) {
+    package static func requireWhole(_ text: String?, _ what: String) throws(CommandFailure) {
         guard let text, let path = Places.resolved(text), let mount = try mount(holding: path), path != mount else {
             return
         }
         throw CommandFailure(
-            "this is for a whole container", path: text, "it is only a part of one",
-            advice: "Name the container: \(ShellWord.of(mount))")
+            what, path: text, "it is only a part of the container",
+            advice: "Name the whole container: \(ShellWord.of(mount))")
     }
 
     private static func at(_ text: String, from origin: String = "") throws(CommandFailure) -> Target {

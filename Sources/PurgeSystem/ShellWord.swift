@@ -5,7 +5,8 @@ public enum ShellWord {
     public static func of(_ path: String) -> String {
         // Without this, the path would be an option.
         let path = path.hasPrefix("-") ? "./" + path : path
-        if !path.isEmpty, path.utf8.allSatisfy(isPlain) { return path }
+        // zsh expands a leading equals sign.
+        if !path.isEmpty, !path.hasPrefix("="), path.utf8.allSatisfy(isPlain) { return path }
         let isPrintable = path.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && !isInvisible($0) }
         if isPrintable { return "'" + path.replacing("'", with: #"'\''"#) + "'" }
         let escaped = path.utf8.map { byte in

@@ -75,10 +75,10 @@ extension Mounts {
             defer { meanwhile?.signalGroup(SIGKILL) }
             let outcome = try shell.run(
                 words, ["PURGEFS_MOUNT": mountpoint], isMerged: example.language == "console",
-                timeout: example.isLong ? 600 : 60)
+                timeout: example.isLong ? 600 : Scale.patience)
             #expect(outcome.status == 0, "\(example.description): \(outcome)")
             if example.language == "console" { compare(outcome.output, example, shell) }
-            #expect(try meanwhile?.wait(within: 60) ?? 0 == 0)
+            #expect(try meanwhile?.wait(within: Scale.patience) ?? 0 == 0)
             let checked = try shell.run(bash(example.checks), ["PURGEFS_MOUNT": mountpoint])
             #expect(checked.status == 0, "\(example.description): \(checked)")
         }

@@ -48,7 +48,7 @@ extension Mounts {
                 try mount.unmount()
                 try interrupt(mount.store)
                 let failed = try PurgefsBinary.run(
-                    "mount", "--total", "1G", "-o", "bogus_option", mount.store, mount.root)
+                    "mount", "--total", "1G", "-o", "ro=1", mount.store, mount.root)
                 #expect(failed.status == 1, "\(failed)")
                 let settings = Files.text("\(mount.store)/device.json")
                 #expect(settings.contains("\"total\": 2147483648,"), "\(settings)")

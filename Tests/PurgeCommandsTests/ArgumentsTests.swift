@@ -92,7 +92,7 @@ struct ArgumentsTests {
         (["--o", "ro"], "unknown option '--o'"), (["--totl=1K"], "unknown option '--totl'; did you mean '--total'?"),
         (["-total", "1K"], "unknown option '-total'; did you mean '--total'?"),
         (["--quite"], "unknown option '--quite'; did you mean '--quiet'?"),
-        (["--foreground"], "unknown option '--foreground'; it is an option of purgefs mount"),
+        (["--foreground"], "unknown option '--foreground'; only mount has it"),
         (["--total=64k"], "--total: '64k' is not a size; did you mean '64K'?"),
         (["--total=0.1G"], "--total: '0.1G' is not a whole number of bytes; use a smaller unit"),
         (["--total=2000000T"], "--total: '2000000T' is more than 1 EiB, the largest size"),

@@ -54,8 +54,11 @@ struct RunDemandsTests {
 
     @Test(arguments: [
         ("refused:", "'refused:': GLOB is relative to the container: refused:Documents/*"),
-        ("purged:/Library/*", "'purged:/Library/*': GLOB is relative to the container: purged:Documents/*"),
-        ("purged:~/x", "'purged:~/x': GLOB is relative to the container: purged:Documents/*"),
+        ("purged:/Library/*", "'purged:/Library/*': GLOB is relative to the container: purged:Library/*"),
+        ("purged:~/x", "'purged:~/x': GLOB is relative to the container: purged:x"),
+        ("purged:tmp//x", "'purged:tmp//x': GLOB is relative to the container: purged:Documents/*"),
+        ("purged:tmp/", "'purged:tmp/': GLOB is relative to the container: purged:Documents/*"),
+        ("purged: tmp/*", "'purged: tmp/*': GLOB is relative to the container: purged:tmp/*"),
         ("refused,", "'' is not one of refused, purged, flagLost, protectionDenied, hostFull"),
         (
             "refusd:x",

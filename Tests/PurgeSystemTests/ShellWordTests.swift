@@ -6,7 +6,7 @@ struct ShellWordTests {
     @Test(arguments: [
         ("/mnt/app", "/mnt/app"), ("a+b,c:d@e%f=g_h-i.j", "a+b,c:d@e%f=g_h-i.j"), ("", "''"), ("my app", "'my app'"),
         ("-p", "./-p"), ("--", "./--"), ("-rf x", "'./-rf x'"), ("~/x", "'~/x'"), ("$HOME/x", "'$HOME/x'"),
-        ("it's", #"'it'\''s'"#), ("x; touch y", "'x; touch y'"), ("a\\b", #"'a\b'"#), ("é", "'é'"),
+        ("it's", #"'it'\''s'"#), ("x; touch y", "'x; touch y'"), ("a\\b", #"'a\b'"#), ("é", "'é'"), ("=ls", "'=ls'"),
         ("a\nb 1", #"$'a\012b 1'"#), ("it's\u{1B}[31m", #"$'it\'s\033[31m'"#), ("\u{202E}x", #"$'\342\200\256x'"#),
         ("a\u{A0}b\\", #"$'a\302\240b\\'"#),
     ]) func words(path: String, word: String) { #expect(ShellWord.of(path) == word) }

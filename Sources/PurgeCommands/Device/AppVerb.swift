@@ -24,7 +24,9 @@ extension Verb {
         examples: ["purgefs app launch ./app", "purgefs app update ./app", "purgefs app delete ./app"]
     ) { (invocation) throws(CommandFailure) in
         let word = try invocation.word()
-        if word == AppCommand.delete.rawValue { try Target.requireWhole(invocation.target(at: 1)) }
+        if word == AppCommand.delete.rawValue {
+            try Target.requireWhole(invocation.target(at: 1), "cannot delete the app")
+        }
         try Target.with(invocation.target(at: 1)) { (control) throws(CommandFailure) in
             guard control.isMounted || word != AppCommand.launch.rawValue else {
                 throw CommandFailure(

@@ -63,13 +63,13 @@ struct EventsRun {
         var filter = filter
         filter.since = try since?.time(clock)
         guard let glob = filter.glob else { return filter }
-        guard ContainerGlob.canMatch(glob) else {
-            throw .usage("--path: '\(glob)' matches no path: GLOB is relative to the container, as in Documents/*")
-        }
         guard let relative = ContainerGlob.relative(glob, roots: roots) else {
             throw CommandFailure(
                 "cannot show events", path: glob, "it is outside of the container",
                 advice: "Write it relative to the container, or below \(roots[0]).")
+        }
+        guard ContainerGlob.canMatch(relative) else {
+            throw .usage("--path: '\(glob)' matches no path: GLOB is relative to the container, as in Documents/*")
         }
         filter.glob = relative
         return filter

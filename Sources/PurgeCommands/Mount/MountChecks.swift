@@ -15,7 +15,7 @@ enum MountChecks {
     ) throws(CommandFailure) -> KnownDirectory? {
         let known = find(store, what)
         try checkProcess()
-        try checkMountpoint(mountpoint)
+        try checkMountpoint(mountpoint, of: store)
         let places = PlaceChecks(Surroundings(mounts: MountEntry.all()))
         try places.check(store: store)
         if let failure = MountCopy.failure(what, store: store) { throw failure }
@@ -55,7 +55,7 @@ enum MountChecks {
         try checkLimits()
     }
 
-    private static func checkMountpoint(_ path: String) throws(CommandFailure) {
+    private static func checkMountpoint(_ path: String, of store: String) throws(CommandFailure) {
         guard !path.isEmpty else {
             throw CommandFailure(
                 what, path: path, "the name of the mount point is empty", advice: "Name an empty directory.")
@@ -70,7 +70,9 @@ enum MountChecks {
                 isLink ? "is a symbolic link to something that does not exist" : "the mount point does not exist",
                 advice: isLink
                     ? "Remove the link, or make the directory that it points to."
-                    : "Make it: mkdir -p \(ShellWord.of(path))")
+                    : (isOtherDirectory(store)
+                        ? "The store comes first. If this is the right order, make it: " : "Make it: ")
+                        + "mkdir -p \(ShellWord.of(path))")
         } catch .socketNotConnected {
             throw deadMount(path)
         } catch { throw CommandFailure(what, path: path, error) }
@@ -86,6 +88,13 @@ enum MountChecks {
         }
         try checkEmpty(path)
         try checkOwnMountpoint(path, status)
+    }
+
+    /// Whether a directory is there that is no store, so that it may have been meant as the mount point.
+    private static func isOtherDirectory(_ path: String) -> Bool {
+        do throws(Errno) {
+            return try System.status(ofPath: path).isDirectoryFile && !Target.isStore(path)
+        } catch { return false }
     }
 
     private static func deadMount(_ path: String) -> CommandFailure {

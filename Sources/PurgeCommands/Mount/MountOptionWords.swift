@@ -6,6 +6,7 @@ enum MountOptionWords {
     private static let known = [
         "ro", "rw", "suid", "nosuid", "dev", "nodev", "exec", "noexec", "sync", "async", "dirsync", "atime", "noatime",
         "diratime", "nodiratime", "relatime", "norelatime", "strictatime", "nostrictatime", "lazytime", "nolazytime",
+        "symfollow", "nosymfollow",
         "allow_other", "allow_root", "auto_unmount", "default_permissions", "debug", "context", "fscontext",
         "defcontext", "rootcontext",
     ]
@@ -38,7 +39,7 @@ enum MountOptionWords {
         let written = name.map { $0 == "_" || $0 == "." ? "-" : String($0) }.joined()
         let near = Suggestion.nearest(to: written, among: settings.map(\.name) + suggested)
         guard let near = near ?? Suggestion.nearest(to: name, among: suggested) else {
-            return "'\(name)' is not an option of mount(8) here; see man mount.fuse3. "
+            return "'\(name)' is not an option of mount(8) here. "
                 + "purgefs's own settings are given without -o, as in --total SIZE"
         }
         guard let setting = settings.first(where: { $0.name == near }) else {

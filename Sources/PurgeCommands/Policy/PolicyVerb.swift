@@ -121,7 +121,7 @@ private enum PolicyVerb {
 
     static func reset(_ invocation: Invocation) throws(CommandFailure) {
         try refuse([OptionSpec.after, .limit, .json], of: "reset", invocation.arguments)
-        try Target.requireWhole(invocation.target(at: 1))
+        try Target.requireWhole(invocation.target(at: 1), "cannot empty the directories")
         try Target.with(invocation.target(at: 1)) { (control) throws(CommandFailure) in
             try control.command(
                 PolicyCommand.reset.rawValue, to: .storagePolicies, doing: "empty the directories that have a policy")

@@ -28,8 +28,14 @@ struct EventDemand: Sendable {
         }
         let pattern = text.dropFirst(word.count + 1)
         // A pattern that no path can match would let every run pass.
-        guard word.count == text.count || ContainerGlob.canMatch(pattern), pattern.first != "/" else {
-            throw .usage("--fail-on: '\(text)': GLOB is relative to the container: \(word):Documents/*")
+        guard word.count == text.count || ContainerGlob.canMatch(pattern), pattern.first != "/",
+            pattern.first != " "
+        else {
+            let rest = ["~/", "$HOME/", "./", "/", " "].first(where: pattern.hasPrefix).map {
+                pattern.dropFirst($0.count)
+            }
+            let meant = rest.flatMap { ContainerGlob.canMatch($0) ? $0 : nil } ?? "Documents/*"
+            throw .usage("--fail-on: '\(text)': GLOB is relative to the container: \(word):\(meant)")
         }
         self.text = String(text)
         self.type = type

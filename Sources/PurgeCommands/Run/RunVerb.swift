@@ -72,6 +72,7 @@ private enum RunVerb {
         // Checked before anything is created, so that an invalid command line is reported with its own status.
         let request = try invocation.arguments.mountRequest(store: "", mountpoint: "")
         try checkFiles(invocation.arguments)
+        warnOfLateOption(invocation)
         let demands = try RunDemands(invocation.arguments)
         let plan = try RunPlan(invocation.arguments.texts(.at))
         let origin = try origin(invocation.arguments)
@@ -96,6 +97,19 @@ private enum RunVerb {
             if let signal = System.endSignal() { throw RunSession.interrupted(by: signal) }
             throw CommandFailure(status: ExitStatus.runFailed, message: error.message)
         }
+    }
+
+    /// Warns of an option that COMMAND gets although it is probably meant for `run`: without it, a test could pass by mistake.
+    private static func warnOfLateOption(_ invocation: Invocation) {
+        let own = [OptionSpec.failOn, .at, .copyOf, .total, .others, .othersPurgeable].map(\.text)
+        guard !invocation.arguments.hasTerminator,
+            let word = invocation.arguments.operands.dropFirst().first(where: { word in
+                own.contains(String(word.prefix { $0 != "=" }))
+            })
+        else { return }
+        invocation.console.warn(
+            VisibleText.of(
+                "warning: \(word) comes after COMMAND, so COMMAND gets it; options of run come before COMMAND"))
     }
 
     private static func outputs(_ arguments: Arguments) -> [(path: String, what: String)] {
