@@ -43,7 +43,7 @@ SOURCES = Sources Tests Package.swift
 export PURGEFS_BINARY = $(BINARY)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-build long snippets app-tests distro-test suites trials build bench picture ci check lint house format install uninstall deb tarball package-test clean
+.PHONY: help demo test test-build app-build long snippets app-tests distro-test suites trials build bench picture ci check lint house format install uninstall deb tarball package-test clean
 
 help: ## this list
 	@echo 'purgefs: a simulated iOS app container as a FUSE file system'
@@ -85,14 +85,16 @@ long: ## everything at full counts, half an hour; before a release and after cha
 # Apps look for "/tmp/" in a path. So the container is neither in the usual place, nor beside a clone that is itself below a
 # tmp.
 SNIPPETS_DIR = $(if $(findstring /tmp/,$(CURDIR)/),/dev/shm,$(CURDIR)/.build)
-snippets: build ## build apps written for iOS with ContainerStorage, and run them in a container
+app-build: build
 	$(SWIFT) build --package-path Tests/AppSnippets --scratch-path .build/snippets $(STRICT_FLAGS)
+	$(SWIFT) build --build-tests $(APP_TESTS) $(STRICT_FLAGS)
+
+snippets: app-build ## build apps written for iOS with ContainerStorage, and run them in a container
 	@for app in AppSnippets ByImport PluginClient LibraryClient; do \
 		TMPDIR=$(SNIPPETS_DIR) $(BINARY) run --quiet --total 40M --others 10M -- .build/snippets/debug/$$app || exit; done
 
 APP_TESTS = --package-path Tests/AppTests --scratch-path .build/app-tests
-app-tests: build ## build tests of an app with ContainerTesting, run them, and look at what they leave behind
-	$(SWIFT) build --build-tests $(APP_TESTS) $(STRICT_FLAGS)
+app-tests: app-build ## build tests of an app with ContainerTesting, run them, and look at what they leave behind
 	@PURGEFS=$(BINARY) Tests/AppTests/check $(SWIFT) test --skip-build $(APP_TESTS)
 
 distro-test: ## the mount tests on Debian 13 with its libfuse 3.17, in a root of its own (as root; FILTER=...)
@@ -102,7 +104,7 @@ check: lint house ## quick: format, the shape of the source, and the tests that 
 	$(SWIFT) test $(STRICT_FLAGS) --skip MountTests
 
 # The quickest checks come first, so that a failure shows early.
-CI_PARTS = lint house build test-build test snippets app-tests
+CI_PARTS = lint house build test-build app-build test snippets app-tests
 ci: ## what CI runs: format, shape of the source, warnings as errors, all tests; prints the time of each part
 	@rm -f .build/ci-times
 	@for part in $(CI_PARTS); do mount-scripts/timed $$part $(MAKE) --no-print-directory $$part STRICT=1 || exit; done
