@@ -16,7 +16,7 @@ struct TreeLedgerTests {
     }
 
     /// A change to a directory visits one to three entries at a time, with other operations in between.
-    @Test(arguments: 21...28) func agreesWithARecountInSteps(seed: UInt64) {
+    @Test(arguments: Scale.some(of: 21...28, least: 3)) func agreesWithARecountInSteps(seed: UInt64) {
         let done = agree(TreeRun(seed: seed, hasGroups: seed % 2 == 0, step: 1 + Int(seed % 3)))
         let inSteps = Self.operations.subtracting(["check", "by age", "by size"])
         #expect(done.isSuperset(of: inSteps.union(["place", "unplaced", "remove folder"])))
