@@ -139,7 +139,9 @@ extension Mounts {
                 let other = line.replacing("\(day)", with: "\(day - 1)")
                 try Files.write(text.replacing(line, with: other), to: file)
                 try mount.mount()
-                try eventually("the end of it") { !mount.exists("tmp/f") }
+                try eventually("the removal") { !mount.exists("tmp/f") }
+                // An unmount before this leaves the rest of the day's work to the next mount.
+                try eventually("the saved day") { Files.text(file).contains("\"agedDay\": \(day)") }
                 try mount.unmount()
                 #expect(Files.text(file).contains("\"agedDay\": \(day)"))
             }
