@@ -29,6 +29,7 @@ import tempfile
 import threading
 import time
 import warnings
+import zlib
 
 import pytest
 
@@ -653,7 +654,11 @@ def pytest_runtest_makereport(item, call):
     if report.passed and report.when == "call":
         for number in range(len(made)):  # pages of an earlier run
             with contextlib.suppress(OSError, TypeError):
-                os.unlink(_page(item, number, len(made)))
+                page = _page(item, number, len(made))
+                with open(page, "rb") as file:
+                    is_page = file.read(15) == b"<!DOCTYPE html>"
+                if is_page:
+                    page.unlink()
     if not report.failed or report.when == "teardown":
         return
     for number, container in enumerate(made):
@@ -684,5 +689,8 @@ def _page(item, number, count):
     """Returns the file of a container's page, or None if no pages are wanted."""
     folder = item.config.getoption("--purgefs-reports")
     suffix = f"-{number}" if count > 1 else ""
-    name = re.sub(r"[^\w.-]+", "-", item.nodeid).strip("-").encode()[:200].decode(errors="ignore")
+    plain = re.sub(r"::|[/\[\]]+", "-", item.nodeid).strip("-")
+    name = re.sub(r"[^\w.-]+", "-", plain).encode()[:200].decode(errors="ignore")
+    if name != plain:  # so that different tests have different pages
+        name += f"-{zlib.crc32(item.nodeid.encode()):08x}"
     return pathlib.Path(folder, name + suffix + ".html") if folder else None

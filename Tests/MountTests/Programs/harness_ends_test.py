@@ -58,6 +58,21 @@ def test_failure(folder):
     assert not (folder / page).exists(), "the page of an earlier run"
 
 
+def test_pages_of_similar_names(folder):
+    """A test that passes removes only its own page, and nothing that is no page."""
+    (folder / "reports").mkdir()
+    (folder / "reports/test_it.py-test_other.html").write_text("mine")
+    (folder / "test_it.py").write_text(
+        "import pytest\n@pytest.mark.parametrize('name', ['a+b', 'a b'])\n"
+        "def test_it(container, name): assert name == 'a b'\ndef test_other(container): pass\n")
+    outcome = run(folder, sys.executable, "-B", "-m", "pytest", "-p", "purgefs_pytest", "-p", "no:cacheprovider",
+                  "--purgefs-reports=reports")
+    assert "1 failed, 2 passed" in outcome.stdout
+    pages = sorted(file.name for file in (folder / "reports").iterdir())
+    assert len(pages) == 2 and pages[0].startswith("test_it.py-test_it-a-b-"), pages
+    assert (folder / "reports/test_it.py-test_other.html").read_text() == "mine"
+
+
 def test_no_reports_without_failure(folder):
     assert run_test(folder, ["pass"], "--purgefs-reports=reports").returncode == 0
     assert not (folder / "reports").exists()
