@@ -29,7 +29,8 @@ package struct EventGroup: Sendable {
         count += 1
         bytes += event.bytes ?? .zero
         guard let path = event.path else { return }
-        if path != self.path { self.path = nil }
+        // `==` takes different bytes of one Unicode text as equal.
+        if !(self.path?.utf8.elementsEqual(path.utf8) ?? false) { self.path = nil }
         if self.path == nil, paths.count < Self.mostPaths { paths.append(path) }
         if directory != Self.directory(of: path) { directory = nil }
     }

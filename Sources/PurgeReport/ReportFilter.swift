@@ -1,5 +1,5 @@
-/// The only script of the page: a field that hides the rows that do not contain its text. A row that does not list all its paths
-/// stays. Without scripts there is no field, and everything is shown.
+/// The only script of the page: a field that hides the rows that do not contain its text. A row that stands for
+/// several paths stays. Without scripts there is no field, and everything is shown.
 enum ReportFilter {
     static let script: StaticString = """
         (() => {
@@ -11,7 +11,7 @@ enum ReportFilter {
           field.oninput = () => {
             const text = field.value.toLowerCase();
             for (const row of rows) {
-              row.hidden = !row.querySelector(".remark") && !row.textContent.toLowerCase().includes(text);
+              row.hidden = !row.querySelector("details, .more") && !row.textContent.toLowerCase().includes(text);
             }
           };
           document.querySelector("nav").append(field);
@@ -19,5 +19,5 @@ enum ReportFilter {
         """
 
     /// The SHA-256 of `script`, which the page's Content-Security-Policy admits and nothing else.
-    static let hash = "sha256-nqTiE40BeHqOPyrUuq/7lhiV5UgCLuTdxkpRHAxo3vI="
+    static let hash = "sha256-feVA2QSnHdpw2NDgsWYSHJmr30WPpJreJSkrsYfUmDM="
 }

@@ -106,7 +106,7 @@ package struct ReportGathering {
         content.hasHistory = false
         if isJournalLocked { return }
         do throws(CommandFailure) {
-            try History(store: store).visit(after: 0, EventFilter()) { event in
+            try History(store: store).visit(after: 0, EventFilter(types: Set(EventType.allCases))) { event in
                 if event.seq <= last ?? .max { history.add(event) }
             }
             content.hasHistory = true

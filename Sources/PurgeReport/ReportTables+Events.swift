@@ -53,7 +53,8 @@ extension ReportTables {
         }
         if let (count, sum) = others {
             rows.append([
-                "\(count.grouped) more", "", "\(sum.files.grouped)", "\(sum.bytes.inWords)", time(sum.last),
+                HTML("span", ["class": "more"], "\(count.grouped) more"), "", "\(sum.files.grouped)",
+                "\(sum.bytes.inWords)", time(sum.last),
             ])
         }
         return ReportTable(

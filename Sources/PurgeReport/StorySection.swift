@@ -103,8 +103,11 @@ struct StorySection {
         func bold(_ words: String) -> HTML { HTML("b", [:], HTML(HTMLText(words))) }
         if event.path == nil { return bold("\(size) of the system and other apps purged") }
         let amount = HTML(HTMLText(" (\(size))"))
-        if item.count > 1 { return HTML([bold("\(item.count.grouped) files purged"), amount, place(item)]) }
-        return HTML([bold(event.tombstone == true ? "Emptied" : "Purged"), " ", HTML.path(event.path), amount])
+        if item.count > 1, item.path == nil {
+            return HTML([bold("\(item.count.grouped) files purged"), amount, place(item)])
+        }
+        let times = item.count > 1 ? HTML(HTMLText(", \(item.count.grouped) times")) : ""
+        return HTML([bold(event.tombstone == true ? "Emptied" : "Purged"), " ", HTML.path(event.path), amount, times])
     }
 
     /// Returns the write that caused a purge or a change of the pressure, and its process.

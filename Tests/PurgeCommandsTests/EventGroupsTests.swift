@@ -65,6 +65,10 @@ struct EventGroupsTests {
         for index in 0..<9 { events.add(Self.at(0, Event(type: .removed, path: index < 8 ? "a/b" : "a/c", pid: 1))) }
         #expect(events.groups.map(\.count) == [9] && events.groups[0].path == nil)
         #expect(events.groups[0].paths == ["a/b", "a/c"] && events.groups[0].directory == "a")
+        for name in ["caf\u{E9}", "cafe\u{301}"] { events.add(Self.at(0, Event(type: .renamed, path: name, pid: 1))) }
+        #expect(events.groups[1].path == nil && events.groups[1].paths.count == 2)
+        events = EventGroups()
+        events.add(Self.at(0, Event(type: .mount)))
         for _ in 0..<3 { events.add(Self.at(0, Event(type: .refused, path: "a", pid: 1))) }
         #expect(events.groups[1].path == "a" && events.groups[1].count == 3)
     }

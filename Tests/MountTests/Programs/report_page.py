@@ -58,14 +58,15 @@ function faint(document, view) {
   }
   return [...found];
 }
-// Returns how many rows stay when the reader filters by a text that no row has, and how many come back.
+// Returns how many rows for one path stay when the reader filters by a text that no row has, and how many come back.
 function filtered(document) {
   const field = document.querySelector("nav input");
   if (!field) return null;
   const counts = ["no row has this text", ""].map(text => {
     field.value = text;
     field.dispatchEvent(new Event("input"));
-    return [...document.querySelectorAll(".story > li, tbody > tr")].filter(row => !row.hidden).length;
+    return [...document.querySelectorAll(".story > li, tbody > tr")]
+      .filter(row => !row.hidden && !row.querySelector("details, .more")).length;
   });
   return counts;
 }
