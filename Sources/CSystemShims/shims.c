@@ -212,6 +212,7 @@ int shim_poll_out(int fd, int milliseconds) {
     struct pollfd p = {.fd = fd, .events = POLLOUT};
     return ANSWER(poll(&p, 1, milliseconds));
 }
+int shim_status_flags(int fd) { return ANSWER(fcntl(fd, F_GETFL)); }
 int shim_make_nonblocking(int fd) {
     int flags = fcntl(fd, F_GETFL);
     return flags < 0 ? -errno : ANSWER(fcntl(fd, F_SETFL, flags | O_NONBLOCK));

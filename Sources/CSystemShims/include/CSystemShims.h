@@ -78,6 +78,7 @@ int shim_flock(int fd, int operation);
 int shim_poll_in(int fd, int milliseconds);
 int shim_poll_out(int fd, int milliseconds);
 int shim_poll_priority(int fd, int milliseconds);
+int shim_status_flags(int fd);
 int shim_make_nonblocking(int fd);
 int shim_pidfd_open(int pid);
 int shim_gettid(void);

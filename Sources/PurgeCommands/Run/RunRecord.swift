@@ -69,12 +69,21 @@ final class RunRecord: Sendable {
                 if try !System.status(file.raw).isRegularFile { try System.makeNonblocking(file.raw) }
                 return file
             }
-        } catch { throw CommandFailure("cannot write the events", output: path ?? "", error) }
+        } catch {
+            let isClosed = path == "-" && error == .badFileDescriptor
+            throw isClosed
+                ? CommandFailure(
+                    "cannot write the events", path: "-", error,
+                    advice: "Standard output is closed: redirect it to a file.")
+                : CommandFailure("cannot write the events", output: path ?? "", error)
+        }
     }
 
     /// Opens standard output, which COMMAND has too. A file is duplicated, to share its position. Anything else is reopened, so
     /// that O_NONBLOCK does not affect COMMAND's writes.
     private static func standardOutput() throws(Errno) -> FileDescriptor {
+        // A descriptor that was closed is a /dev/null that cannot be written (`Program`).
+        guard try System.statusFlags(STDOUT_FILENO) & O_ACCMODE != O_RDONLY else { throw .badFileDescriptor }
         if try !System.status(STDOUT_FILENO).isRegularFile {
             do throws(Errno) {
                 return try FileDescriptor.open("/proc/self/fd/\(STDOUT_FILENO)", O_WRONLY | O_NONBLOCK)

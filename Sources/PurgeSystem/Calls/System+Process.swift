@@ -215,6 +215,10 @@ extension System {
     public static func waitForChange(of fd: Int32) throws(Errno) {
         _ = try SystemCall.wait(.poll, milliseconds: -1) { shim_poll_priority(fd, $0) }
     }
+    /// Returns the access mode and the status flags of an open file.
+    public static func statusFlags(_ fd: Int32) throws(Errno) -> Int32 {
+        try SystemCall.run(.fcntl) { shim_status_flags(fd) }
+    }
     /// Makes reads and writes that would block fail with EAGAIN.
     public static func makeNonblocking(_ fd: Int32) throws(Errno) {
         try SystemCall.done(.fcntl) { shim_make_nonblocking(fd) }
