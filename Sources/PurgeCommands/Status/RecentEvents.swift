@@ -5,7 +5,7 @@ import PurgeModel
 /// The newest events of a container, read repeatedly from its journal. Normally, each read fetches only new events.
 struct RecentEvents: Sendable {
     /// The number of events that are read from before the watch began.
-    private static let most = 1000
+    private static let most = 10_000
     /// With more new events than this, reading them from the end is quicker.
     private static let burst: Int64 = 10_000
 
