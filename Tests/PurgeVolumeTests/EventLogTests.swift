@@ -68,6 +68,16 @@ struct EventLogTests {
         }
     }
 
+    /// Two ways to write an accented letter are two names.
+    @Test func refusalsOfEachName() throws {
+        try withLog { (log, path) throws in
+            let names = ["caf\u{E9}", "cafe\u{301}"]
+            log.append((names + names).map { refused($0) })
+            log.flush()
+            #expect(try journal(path).map { Array(($0.path ?? "").utf8) } == names.map { Array($0.utf8) })
+        }
+    }
+
     /// The log remembers a bounded number of refused files, and records the refusals of further files as a number.
     @Test func refusalsOfVeryManyFilesAreToldAsANumber() throws {
         try withLog { (log, path) throws in

@@ -1,4 +1,5 @@
 import PurgeModel
+import PurgeSystem
 
 /// Limits repeated refusals in the journal and the stream. A program that keeps trying on a full device, a full disk or a
 /// locked device would fill the journal with a single fact. At most one `refused` and one `hostFull` event a second are kept
@@ -34,7 +35,7 @@ struct RefusalLimit {
     mutating func admits(_ event: Event, at now: Int64) -> Bool {
         if event.type == .protectionDenied { return event.path == nil || admitsDenial(at: now) }
         guard event.type == .refused || event.type == .hostFull, let path = event.path else { return true }
-        let key = Key(type: event.type, path: path.hashValue)
+        let key = Key(type: event.type, path: path.pathHash)
         if let before = last[key], now - before < Self.spacing { return false }
         if last.count >= Self.files { prune(at: now) }
         guard last.count < Self.files || last[key] != nil else {
