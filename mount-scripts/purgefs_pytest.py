@@ -688,9 +688,11 @@ def pytest_runtest_makereport(item, call):
 def _page(item, number, count):
     """Returns the file of a container's page, or None if no pages are wanted."""
     folder = item.config.getoption("--purgefs-reports")
-    suffix = f"-{number}" if count > 1 else ""
-    plain = re.sub(r"::|[/\[\]]+", "-", item.nodeid).strip("-")
-    name = re.sub(r"[^\w.-]+", "-", plain).encode()[:200].decode(errors="ignore")
-    if name != plain:  # so that different tests have different pages
-        name += f"-{zlib.crc32(item.nodeid.encode()):08x}"
-    return pathlib.Path(folder, name + suffix + ".html") if folder else None
+    if not folder:
+        return None
+    suffix = f"+{number}" if count > 1 else ""
+    name = re.sub(r"::|[^\w.-]+", "-", item.nodeid).strip("-").encode()[:200].decode(errors="ignore")
+    if len(item.nodeid) > 200 or not re.fullmatch(r"[\w./]+(::\w+)+(\[[\w.]+\])?", item.nodeid):
+        # Without it, different tests could have one page: each of these characters becomes a hyphen.
+        name += f"-{zlib.crc32(item.nodeid.encode(errors='surrogateescape')):08x}"
+    return pathlib.Path(folder, name + suffix + ".html")

@@ -33,7 +33,8 @@ def folder(tmp_path):
 def run(folder, *words):
     environment = {**os.environ, "TMPDIR": str(folder / "tmp"), "PYTHONPATH": SCRIPTS}
     return subprocess.run(
-        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, start_new_session=True)
+        words, cwd=folder, env=environment, capture_output=True, text=True, errors="surrogateescape", timeout=120,
+        start_new_session=True)
 
 
 def run_test(folder, body, *options):
@@ -63,14 +64,28 @@ def test_pages_of_similar_names(folder):
     (folder / "reports").mkdir()
     (folder / "reports/test_it.py-test_other.html").write_text("mine")
     (folder / "test_it.py").write_text(
-        "import pytest\n@pytest.mark.parametrize('name', ['a+b', 'a b'])\n"
-        "def test_it(container, name): assert name == 'a b'\ndef test_other(container): pass\n")
+        "import pytest\n@pytest.mark.parametrize('name', ['a+b', 'a b', 'a/b', 'a-b'])\n"
+        "def test_it(container, name): assert name in ('a b', 'a-b')\ndef test_other(container): pass\n"
+        "@pytest.mark.parametrize('name', ['c', 'c-0'])\n"
+        "def test_two(make_container, name): assert make_container() and make_container() and name != 'c'\n")
     outcome = run(folder, sys.executable, "-B", "-m", "pytest", "-p", "purgefs_pytest", "-p", "no:cacheprovider",
                   "--purgefs-reports=reports")
-    assert "1 failed, 2 passed" in outcome.stdout
+    assert "3 failed, 4 passed" in outcome.stdout, outcome.stdout
     pages = sorted(file.name for file in (folder / "reports").iterdir())
-    assert len(pages) == 2 and pages[0].startswith("test_it.py-test_it-a-b-"), pages
+    assert pages[2:] == ["test_it.py-test_other.html", "test_it.py-test_two-c+0.html", "test_it.py-test_two-c+1.html"], pages
+    assert len(pages) == 5 and all(name.startswith("test_it.py-test_it-a-b-") for name in pages[:2]), pages
     assert (folder / "reports/test_it.py-test_other.html").read_text() == "mine"
+
+
+def test_a_folder_that_is_not_utf8(folder):
+    """The name of a page, and a run without pages."""
+    place = folder / os.fsdecode(b"d\xff")
+    place.mkdir()
+    (place / "test_it.py").write_text("def test_it(container): assert container.documents.name == 'd'\n")
+    for words, count in ([], 0), (["--purgefs-reports=reports"], 1):
+        outcome = run(folder, sys.executable, "-B", "-m", "pytest", "-p", "purgefs_pytest", "-p", "no:cacheprovider", *words)
+        assert "1 failed" in outcome.stdout, outcome.stdout
+        assert len(list(folder.glob("reports/*.html"))) == count
 
 
 def test_no_reports_without_failure(folder):
