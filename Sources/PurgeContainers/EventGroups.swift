@@ -1,4 +1,5 @@
 import PurgeModel
+import PurgeSystem
 
 /// Similar events close together, which a reader sees as one.
 package struct EventGroup: Sendable {
@@ -6,8 +7,10 @@ package struct EventGroup: Sendable {
     package private(set) var last: Event
     package private(set) var count = 1
     package private(set) var bytes: ByteCount
-    /// The first paths, at most `mostPaths`.
+    /// The first different paths, at most `mostPaths`.
     package private(set) var paths: [String]
+    /// The number of events whose path is not in `paths`.
+    package private(set) var unlisted = 0
     /// The path of all the events; nil if it differs.
     package private(set) var path: String?
     /// The directory that holds all the paths; nil if there are several or none.
@@ -29,10 +32,11 @@ package struct EventGroup: Sendable {
         count += 1
         bytes += event.bytes ?? .zero
         guard let path = event.path else { return }
-        // `==` takes different bytes of one Unicode text as equal.
-        if !(self.path?.utf8.elementsEqual(path.utf8) ?? false) { self.path = nil }
-        if self.path == nil, paths.count < Self.mostPaths { paths.append(path) }
-        if directory != Self.directory(of: path) { directory = nil }
+        if self.path?.isPath(path) != true { self.path = nil }
+        if !paths.contains(where: { $0.isPath(path) }) {
+            if paths.count < Self.mostPaths { paths.append(path) } else { unlisted += 1 }
+        }
+        if directory?.isPath(Self.directory(of: path)) != true { directory = nil }
     }
 
     /// Returns the path of the directory of an entry: `.` for the container itself.
@@ -77,12 +81,17 @@ package struct EventGroups: Sendable {
         guard event.type == other.type else { return false }
         switch event.type {
         case .pressure: return true
-        case .refused, .hostFull: return event.path == other.path && event.pid == other.pid
+        case .refused, .hostFull: return Self.same(event.path, other.path) && event.pid == other.pid
         case .mount, .unmount, .dropped, .restore: return false
         default:
-            return event.reason == other.reason && event.trigger == other.trigger && event.cause == other.cause
-                && event.pid == other.pid
+            return event.reason == other.reason && event.trigger == other.trigger && event.pid == other.pid
+                && Self.same(event.cause, other.cause)
         }
+    }
+
+    private static func same(_ path: String?, _ other: String?) -> Bool {
+        guard let path, let other else { return (path == nil) == (other == nil) }
+        return path.isPath(other)
     }
 }
 

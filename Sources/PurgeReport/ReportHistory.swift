@@ -1,5 +1,6 @@
 import PurgeContainers
 import PurgeModel
+import PurgeSystem
 
 /// A summary of the journal, in bounded memory.
 struct ReportHistory {
@@ -14,7 +15,8 @@ struct ReportHistory {
         var last = ""
     }
     private struct Group: Hashable {
-        var directory: String?
+        /// The hash of the directory's path.
+        var directory: Int?
         var reason: String
     }
 
@@ -74,9 +76,10 @@ struct ReportHistory {
     private mutating func addPurge(_ event: Event, _ time: Int64?) {
         newestPurges.add(event)
         if let time { purges.add(time, event.bytes ?? .zero) }
-        let group = Group(directory: event.path.map(EventGroup.directory), reason: event.reason ?? "")
+        let directory = event.path.map(EventGroup.directory)
+        let group = Group(directory: directory?.pathHash, reason: event.reason ?? "")
         if groups[group] != nil || groups.count < Self.mostGroups {
-            groups[group, default: Purged(directory: group.directory, reason: group.reason)].add(event)
+            groups[group, default: Purged(directory: directory, reason: group.reason)].add(event)
         } else {
             further[group.reason, default: Purged(directory: nil, reason: group.reason)].add(event)
         }

@@ -23,7 +23,6 @@ struct StorySection {
 
     private func item(_ item: EventGroup) -> HTML {
         let (from, to) = (text(item.first.time), text(item.last.time))
-        let rest = item.count - item.paths.count
         let files =
             item.count > 1 && item.path == nil && !item.paths.isEmpty
             ? [
@@ -32,7 +31,7 @@ struct StorySection {
                     [
                         HTML("summary", [:], "Paths"),
                         HTML("ul", ["class": "paths"], item.paths.map { HTML("li", [:], HTML.path($0, limit: 60)) }),
-                    ] + (rest > 0 ? [HTML.remark("and \(rest.grouped) more")] : []))
+                    ] + (item.unlisted > 0 ? [HTML.remark("and \(item.unlisted.grouped) more events")] : []))
             ] : []
         return HTML(
             "li", ["class": item.first.type.style],
@@ -104,10 +103,10 @@ struct StorySection {
         if event.path == nil { return bold("\(size) of the system and other apps purged") }
         let amount = HTML(HTMLText(" (\(size))"))
         if item.count > 1, item.path == nil {
-            return HTML([bold("\(item.count.grouped) files purged"), amount, place(item)])
+            return HTML([bold("\(item.count.grouped) purges"), amount, place(item)])
         }
-        let times = item.count > 1 ? HTML(HTMLText(", \(item.count.grouped) times")) : ""
-        return HTML([bold(event.tombstone == true ? "Emptied" : "Purged"), " ", HTML.path(event.path), amount, times])
+        let times = item.count > 1 ? HTML(HTMLText(" \(item.count.grouped) times")) : ""
+        return HTML([bold(event.tombstone == true ? "Emptied" : "Purged"), " ", HTML.path(event.path), times, amount])
     }
 
     /// Returns the write that caused a purge or a change of the pressure, and its process.
@@ -140,11 +139,11 @@ struct StorySection {
         return HTML([HTML(HTMLText(words)), item.count == 1 ? cause(item.last) : "", "."])
     }
 
-    /// Returns the path, or the number of entries.
+    /// Returns the path or the directory, and the number of events.
     private static func subject(_ item: EventGroup) -> HTML {
         guard item.count > 1 else { return HTML.path(item.first.path) }
-        if let path = item.path { return HTML([HTML.path(path), HTML(HTMLText(" (\(item.count.grouped) times)"))]) }
-        return HTML([HTML(HTMLText("\(item.count.grouped) entries")), place(item)])
+        let entries = item.path.map { HTML.path($0) } ?? HTML(["entries", place(item)])
+        return HTML([entries, HTML(HTMLText(" (\(item.count.grouped) times)"))])
     }
 
     private static func on(_ item: EventGroup) -> HTML {

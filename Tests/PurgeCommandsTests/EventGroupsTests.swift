@@ -30,7 +30,7 @@ struct EventGroupsTests {
         #expect(events.groups[0].last.reason == "normal")
         let purges = events.groups[1]
         #expect(purges.bytes == ByteCount(300) && purges.directory == "Library/Caches")
-        #expect(purges.paths == (0..<8).map { "Library/Caches/\($0)" })
+        #expect(purges.paths == (0..<8).map { "Library/Caches/\($0)" } && purges.unlisted == 22)
     }
 
     @Test func differentPurgesStayApart() {
@@ -65,12 +65,27 @@ struct EventGroupsTests {
         for index in 0..<9 { events.add(Self.at(0, Event(type: .removed, path: index < 8 ? "a/b" : "a/c", pid: 1))) }
         #expect(events.groups.map(\.count) == [9] && events.groups[0].path == nil)
         #expect(events.groups[0].paths == ["a/b", "a/c"] && events.groups[0].directory == "a")
-        for name in ["caf\u{E9}", "cafe\u{301}"] { events.add(Self.at(0, Event(type: .renamed, path: name, pid: 1))) }
-        #expect(events.groups[1].path == nil && events.groups[1].paths.count == 2)
+        #expect(events.groups[0].unlisted == 0)
         events = EventGroups()
         events.add(Self.at(0, Event(type: .mount)))
         for _ in 0..<3 { events.add(Self.at(0, Event(type: .refused, path: "a", pid: 1))) }
         #expect(events.groups[1].path == "a" && events.groups[1].count == 3)
+    }
+
+    /// Swift finds the two names equal.
+    @Test func namesThatDifferInTheirBytes() {
+        let names = ["caf\u{E9}", "cafe\u{301}"]
+        func groups(_ event: (String) -> Event) -> [EventGroup] {
+            var events = EventGroups()
+            for name in names { events.add(Self.at(0, event(name))) }
+            return events.groups
+        }
+        let renamed = groups { Event(type: .renamed, path: "\($0)/f", pid: 1) }
+        #expect(renamed.count == 1 && renamed[0].path == nil && renamed[0].paths.count == 2)
+        #expect(renamed[0].directory == nil)
+        #expect(groups { Event(type: .refused, path: $0, pid: 1) }.count == 2)
+        #expect(groups { Event(type: .pressure, reason: "low", cause: $0) }.count == 1)
+        #expect(groups { Event(type: .purge, path: "a", reason: "caches", cause: $0) }.count == 2)
     }
 
     @Test func manyEvents() {

@@ -218,7 +218,7 @@ struct WatchTextTests {
             WatchedStatus(report: report(), events: groups(purges)), isUnicode: false,
             size: TerminalSize(columns: 80, rows: 24)
         ).lines.map(\.text)
-        #expect(lines.last == "09:30:00  purge       12.0 MiB  12 files in Library/Caches/p  caches < pressure")
+        #expect(lines.last == "09:30:00  purge       12.0 MiB  12 times in Library/Caches/p  caches < pressure")
     }
 
     /// Colours add nothing but escape sequences to the text, also at its end and in a line that was cut.

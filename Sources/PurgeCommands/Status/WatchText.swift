@@ -220,8 +220,7 @@ struct WatchText {
             if let path = group.path {
                 event.path = "\(path) (\(group.count) times)"
             } else if event.path != nil {
-                let noun = event.type == .purge ? "files" : "entries"
-                event.path = "\(group.count) \(noun) in \(group.directory ?? "several directories")"
+                event.path = "\(group.count) times in \(group.directory ?? "several directories")"
                 event.to = nil
             } else {
                 event.reason = "\(event.reason ?? "") (\(group.count) \(event.type == .pressure ? "changes" : "times"))"

@@ -58,17 +58,18 @@ function faint(document, view) {
   }
   return [...found];
 }
-// Returns how many rows for one path stay when the reader filters by a text that no row has, and how many come back.
+// Returns how many rows for one path stay when the reader filters by a text that no row has, and how many for several paths;
+// then the same two numbers without the filter.
 function filtered(document) {
   const field = document.querySelector("nav input");
   if (!field) return null;
-  const counts = ["no row has this text", ""].map(text => {
+  return ["no row has this text", ""].flatMap(text => {
     field.value = text;
     field.dispatchEvent(new Event("input"));
-    return [...document.querySelectorAll(".story > li, tbody > tr")]
-      .filter(row => !row.hidden && !row.querySelector("details, .more")).length;
+    const rows = [...document.querySelectorAll(".story > li, tbody > tr")].filter(row => !row.hidden);
+    const several = rows.filter(row => row.querySelector("details, .more")).length;
+    return [rows.length - several, several];
   });
-  return counts;
 }
 function look(name, frame, width) {
   const document = frame.contentDocument, view = frame.contentWindow;
