@@ -74,7 +74,7 @@ final class RunRecord: Sendable {
             throw isClosed
                 ? CommandFailure(
                     "cannot write the events", path: "-", error,
-                    advice: "Standard output is closed: redirect it to a file.")
+                    advice: "Standard output is closed or not open for writing: redirect it to a file.")
                 : CommandFailure("cannot write the events", output: path ?? "", error)
         }
     }
