@@ -95,7 +95,7 @@ snippets: app-build ## build apps written for iOS with ContainerStorage, and run
 
 APP_TESTS = --package-path Tests/AppTests --scratch-path .build/app-tests
 app-tests: app-build ## build tests of an app with ContainerTesting, run them, and look at what they leave behind
-	@PURGEFS=$(BINARY) Tests/AppTests/check $(SWIFT) test --skip-build $(APP_TESTS)
+	@PURGEFS=$(BINARY) Tests/AppTests/check $(SWIFT) test --skip-build --ignore-lock $(APP_TESTS)
 
 distro-test: ## the mount tests on Debian 13 with its libfuse 3.17, in a root of its own (as root; FILTER=...)
 	@exec env SWIFT=$(SWIFT) FILTER='$(FILTER)' mount-scripts/distro-test
