@@ -1,7 +1,7 @@
 import PurgeModel
 import Testing
 
-/// docs/RULES.md, The number is the truth, on 100,000 random states for each property.
+/// docs/RULES.md, The number is the truth.
 @Suite struct CapacityPropertyTests {
     @Test(arguments: RandomStates.batches) func exactlyTheImportantCapacityFits(batch: Int) {
         let fault = RandomStates.firstFault(inBatch: batch) { state, _ in

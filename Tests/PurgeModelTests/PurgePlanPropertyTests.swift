@@ -1,7 +1,7 @@
 import PurgeModel
 import Testing
 
-/// The files that a plan takes and skips (docs/RULES.md, Order of purging), on 100,000 random states for each property.
+/// The files that a plan takes and skips (docs/RULES.md, Order of purging), on random states.
 @Suite struct PurgePlanPropertyTests {
     /// Returns a shortage from nothing to more than the device has, in whole blocks or not.
     private static func randomShortage(_ random: inout SeededGenerator) -> ByteCount {

@@ -1,4 +1,5 @@
 import PurgeModel
+import Support
 
 /// Converts a reference device to the types of the code under test.
 extension ReferenceDevice {
@@ -65,15 +66,15 @@ extension ReferenceDevice.File {
 /// The states for one property. Each test case runs one batch, so that batches run in parallel.
 enum RandomStates {
     static let batches = 0..<10
-    /// The size of a batch: 10 batches of 10,000 make 100,000 states for each property.
-    static let perBatch = 10_000
+    /// The size of a batch. `make long` tests each property with 100,000 states.
+    private static let perBatch = Scale.factor < 1 ? 2500 : 10_000
 
     /// Returns the first fault and how to reproduce it.
     static func firstFault(
         inBatch batch: Int, _ fault: (ReferenceDevice, inout SeededGenerator) -> String?
     ) -> String? {
         for number in 0..<perBatch {
-            let seed = UInt64(batch * perBatch + number)
+            let seed = UInt64(batch * 10_000 + number)
             var random = SeededGenerator(seed: seed)
             let device = ReferenceDevice.random(&random)
             if let text = fault(device, &random) { return "seed \(seed): \(text)\n\(device)" }
