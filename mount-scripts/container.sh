@@ -115,10 +115,12 @@ container_write() {
 container_set() {
     for container_setting in "$@"; do
         case $container_setting in
-            journal.*) container_write "${container_setting%%=*}" "${container_setting#*=}" || return 1 ;;
-            storage.*) container_write "${container_setting%%=*}" "${container_setting#*=}" || return 1 ;;
-            *) container_write "storage.${container_setting%%=*}" "${container_setting#*=}" || return 1 ;;
+            journal.* | storage.*) container_file=${container_setting%%=*} ;;
+            *) container_file=storage.${container_setting%%=*} ;;
         esac
+        container_write "$container_file" "${container_setting#*=}" && continue
+        "${PURGEFS:-purgefs}" set "$CONTAINER" "${container_setting#storage.}" >&2 || : # the reason
+        return 1
     done
 }
 

@@ -102,7 +102,8 @@ programs_and_mistakes() {
     begin
     # shellcheck disable=SC2016
     same "$(container_run sh -c 'cd && pwd -P')" "$CONTAINER"
-    container_set others=much 2>/dev/null && failed 'a size of "much"'
+    container_set others=much 2>"$CONTAINER/tmp/said" && failed 'a size of "much"'
+    grep -q "'much' is not a size" "$CONTAINER/tmp/said" || failed "$(cat "$CONTAINER/tmp/said")"
     container_fill 1000 2>/dev/null && failed 'a room of 1000'
     container_fill 1x 2>/dev/null && failed 'a room of 1x'
     container_begin 2>/dev/null && failed 'two containers'
