@@ -71,7 +71,7 @@ test: build test-build ## all tests, with real mounts, at small counts (FILTER=.
 ifdef FILTER
 	$(SWIFT) test --skip-build $(STRICT_FLAGS) --filter '$(FILTER)'
 else
-	SWIFT=$(SWIFT) python3 -B Tests/Runner
+	SWIFT=$(SWIFT) python3 -B Tests/Runner $(if $(BESIDE),--beside '$(MAKE) --no-print-directory $(BESIDE)')
 endif
 
 test-build:
@@ -103,11 +103,11 @@ distro-test: ## the mount tests on Debian 13 with its libfuse 3.17, in a root of
 check: lint house ## quick: format, the shape of the source, and the tests that need no mount
 	$(SWIFT) test $(STRICT_FLAGS) --skip MountTests
 
-# The quickest checks come first, so that a failure shows early.
-CI_PARTS = lint house build test-build app-build test snippets app-tests
+# The quickest checks come first, so that a failure shows early. The last part has all tests.
+CI_PARTS = lint house build test-build app-build test
 ci: ## what CI runs: format, shape of the source, warnings as errors, all tests; prints the time of each part
 	@rm -f .build/ci-times
-	@for part in $(CI_PARTS); do mount-scripts/timed $$part $(MAKE) --no-print-directory $$part STRICT=1 || exit; done
+	@for part in $(CI_PARTS); do mount-scripts/timed $$part $(MAKE) --no-print-directory $$part STRICT=1 BESIDE='snippets app-tests' || exit; done
 	@echo && cat .build/ci-times
 
 lint: ## show what `make format` would change

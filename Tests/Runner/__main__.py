@@ -5,6 +5,7 @@
 Options:
   --jobs N        processes at once (three for each CPU: mount tests mostly wait)
   --only REGEX    the tests whose name matches; may be given several times
+  --beside LINE   a command line of the shell that runs beside the tests, and must succeed too; may be given several times
   --list          print the units and their tests, run nothing
   --record        run the tests of a process one by one, and write their times to Tests/Runner/times.txt
   --limit SECONDS time limit of one process (600 if PURGEFS_TEST_SCALE is below 1, otherwise 1800 times it)
@@ -52,13 +53,14 @@ def main(words):
     results = run(units, options)
     if options.record:
         plan.write_times(TIMES, [record for result in results for record in failures.records(result)])
-    return report(results, len(units), time.monotonic() - began)
+    return report(results, len(units) + len(options.beside), time.monotonic() - began)
 
 
 def parse(words):
     parser = argparse.ArgumentParser(prog="Tests/Runner", usage=__doc__, add_help=True)
     parser.add_argument("--jobs", type=int, default=3 * (os.cpu_count() or 1))
     parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--beside", action="append", default=[])
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--record", action="store_true")
     scale = float(os.environ.get("PURGEFS_TEST_SCALE") or 1)
@@ -68,11 +70,12 @@ def parse(words):
 
 def run(units, options):
     results = []
+    jobs = [*bundle.commands(ROOT, LOGS, options.beside), *bundle.jobs(ROOT, LOGS, units, options.record)]
     with Pool(options.jobs, options.limit) as pool:
-        for result in pool.run(bundle.jobs(ROOT, LOGS, units, options.record)):
+        for result in pool.run(jobs):
             results.append(result)
             state = "" if failures.passed(result) else "   FAILED"
-            print(f"[{len(results)}/{len(units)}] {result.seconds:6.1f} s {result.cpu:6.1f} s of CPU  "
+            print(f"[{len(results)}/{len(jobs)}] {result.seconds:6.1f} s {result.cpu:6.1f} s of CPU  "
                   f"{result.job.unit.title}{state}", flush=True)
     return results
 

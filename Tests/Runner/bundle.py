@@ -2,6 +2,7 @@
 import os
 import re
 import subprocess
+from plan import Unit
 from pool import Job
 
 
@@ -31,6 +32,13 @@ def list_tests(root, only):
     if odd := [name for name in names if not re.fullmatch(r"\w+\.[\w/]+/\w+\(.*\)", name)]:
         raise SystemExit(f"Tests/Runner: these tests are in no suite, and would be left out: {odd}")
     return [name for name in names if not only or any(re.search(each, name) for each in only)]
+
+
+def commands(root, logs, lines):
+    """Returns a job without tests for each command line."""
+    for number, line in enumerate(lines):
+        log = os.path.join(logs, f"beside-{number + 1}")
+        yield Job(Unit(line, [], 0), ["sh", "-c", line], root, log + ".log", log + ".jsonl")
 
 
 def jobs(root, logs, units, one_by_one):

@@ -126,7 +126,8 @@ def summary(results, most=6):
         begun = [record for record in failed if record.issues or record.began is not None]
         entries += [describe(record, result) for record in begun or failed[:1]]
         if not failed:
-            entries.append([f"- {result.job.unit.title}: status {result.status}, though each test passed",
+            passed = ", though each test passed" if result.job.unit.tests else ""
+            entries.append([f"- {result.job.unit.title}: status {result.status}{passed}",
                             f"    log: {result.job.log}"])
     rest = len(entries) - most
     more = [f"and {rest} more:"] + [entry[0][:160] for entry in entries[most:][:7]] if rest > 0 else []

@@ -6,6 +6,7 @@ import tempfile
 import unittest
 from types import SimpleNamespace
 
+import bundle
 import failures
 import plan
 from pool import Job, Pool
@@ -64,6 +65,12 @@ class FailuresTests(unittest.TestCase):
         text = "\n".join(lines)
         for part in (A, "Tests/MountTests/MarkTests.swift:7", "seed: 5", "make test FILTER='MountTests.Mounts/ATests/a'"):
             self.assertIn(part, text)
+
+    def test_a_command_beside_the_tests(self):
+        with tempfile.TemporaryDirectory() as folder, Pool(2, 60) as pool:
+            results = list(pool.run(bundle.commands(folder, folder, ["exit 3", "true"])))
+        self.assertEqual(sorted(failures.passed(result) for result in results), [False, True])
+        self.assertIn("- exit 3: status 3", failures.summary(results)[0])
 
     def test_a_run_without_mounts_is_red(self):
         skipped, run = failures.read([event(A, "testSkipped", 1), event(D, "testStarted", 1), event(D, "testEnded", 2)], [A, D])
