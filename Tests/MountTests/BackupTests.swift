@@ -290,6 +290,7 @@ extension Mounts {
                 settings["unfinished"] = "delete"
                 let content = try JSONSerialization.data(withJSONObject: settings)
                 try Files.write(String(decoding: content, as: UTF8.self), to: "\(mount.store)/device.json")
+                try Files.write("", to: "\(mount.store)/device.json.removing")
                 for words in [["create", mount.store, "--output", "\(mount.scratch)/backup"], ["audit", mount.store]] {
                     let refused = try Program.run([PurgefsBinary.path, "backup"] + words)
                     #expect(
