@@ -43,6 +43,11 @@ extension Mounts {
                 ["chmod u+s", "bin/fusermount3"]
             ),
             (
+                "a user without a name",
+                "\(openDevice); exec setpriv --reuid 54321 --regid 54321 --clear-groups $P",
+                ["fusermount3", "useradd --uid 54321"]
+            ),
+            (
                 "a user namespace without mounts of its own", "\(openDevice); exec unshare --user --map-root-user $P",
                 ["unshare --user --map-root-user --mount"]
             ),

@@ -20,6 +20,9 @@ struct MountRightsTests {
         (MountRights(hasNoNewPrivileges: true), "fusermount3", "no-new-privileges"),
         (MountRights(helper: .missing), "fusermount3", "package fuse3"),
         (MountRights(helper: .powerless("/opt/fusermount3")), "/opt/fusermount3", "chmod u+s /opt/fusermount3"),
+        (MountRights(userWithoutName: 1000), "fusermount3", "useradd --uid 1000"),
+        (MountRights(hasNoNewPrivileges: true, userWithoutName: 1000), "fusermount3", "no-new-privileges"),
+        (MountRights(canAdminister: true, userWithoutName: 1000), nil, ""),
         (MountRights(isRoot: true, hasMountsOfOthers: true), "CAP_SYS_ADMIN", "unshare --user --map-root-user --mount"),
     ])
     func objections(rights: MountRights, subject: String?, advice: String) {

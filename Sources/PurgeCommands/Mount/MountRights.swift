@@ -21,6 +21,8 @@ struct MountRights: Hashable {
     /// Whether PR_SET_NO_NEW_PRIVS is set, so that the helper gets no rights.
     var hasNoNewPrivileges = false
     var helper = Helper.usable
+    /// The user's ID, if the helper cannot find the user's name in /etc/passwd or elsewhere.
+    var userWithoutName: uid_t?
 
     struct Objection: Hashable {
         var subject: String
@@ -54,6 +56,11 @@ struct MountRights: Hashable {
                 advice: "Start the process without it (Docker: --security-opt no-new-privileges; systemd: "
                     + "NoNewPrivileges=; setpriv --no-new-privs), or run purgefs as root.")
         }
+        if let userWithoutName {
+            return Objection(
+                subject: "fusermount3", reason: "it needs the user's name, and user \(userWithoutName) has none",
+                advice: "Add an entry to /etc/passwd (useradd --uid \(userWithoutName) NAME), or run purgefs as root.")
+        }
         switch helper {
         case .usable: return nil
         case .missing:
@@ -74,7 +81,8 @@ extension MountRights {
         MountRights(
             isRoot: geteuid() == 0, canAdminister: System.canAdministerMounts,
             hasMountsOfOthers: System.hasMountsOfOthers, canGain: System.canGainAdministration,
-            hasNoNewPrivileges: System.hasNoNewPrivileges, helper: findHelper())
+            hasNoNewPrivileges: System.hasNoNewPrivileges, helper: findHelper(),
+            userWithoutName: geteuid() != 0 && getpwuid(getuid()) == nil ? getuid() : nil)
     }
 
     private static func findHelper() -> Helper {
