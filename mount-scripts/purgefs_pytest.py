@@ -463,7 +463,7 @@ class Container:
         """
         name = self._name(self._ask(lambda: self._inside(path)) if self._run else path)
         found = self._ask(lambda: self.events("purge", name, after))
-        if found and _shown(name) != name:
+        if found and "\ufffd" in _shown(name):
             raise RuntimeError(f"cannot tell whether {_shown(name)} was purged: events show several names so")
         if found:
             raise AssertionError(f"{_shown(name)} was purged, event {found[-1]['seq']}. {self.why(name)}")
@@ -491,7 +491,9 @@ class Container:
 
     def report(self, file):
         """Writes the page of `purgefs report`."""
-        self.run(self.binary, "report", str(self.path), "--output", str(file), check=True)
+        outcome = self.run(self.binary, "report", str(self.path), "--output", str(file), errors="replace")
+        if outcome.returncode != 0:
+            raise RuntimeError(outcome.stderr.strip())
 
     def _control(self, name):
         self._check()
@@ -651,14 +653,8 @@ def container_home(container, monkeypatch, tmp_path_factory):
 def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     made = item.stash.get(_KEY, [])
-    if report.passed and report.when == "call":
-        for number in range(len(made)):  # pages of an earlier run
-            with contextlib.suppress(OSError, TypeError):
-                page = _page(item, number, len(made))
-                with open(page, "rb") as file:
-                    is_page = file.read(15) == b"<!DOCTYPE html>"
-                if is_page:
-                    page.unlink()
+    if made and (report.when == "call" or report.failed and report.when == "setup"):
+        _remove_pages(item)
     if not report.failed or report.when == "teardown":
         return
     for number, container in enumerate(made):
@@ -673,26 +669,41 @@ def pytest_runtest_makereport(item, call):
                 item.user_properties.append(
                     ("purgefs-events", ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))))
             report.sections.append(("purgefs numbers", str(container._ask(lambda: container.numbers))))
-            file = _page(item, number, len(made))
-            if file:
+            page = _page(item)
+            if page:
+                page = page.with_name(page.name + (f"+{number}" if len(made) > 1 else "") + ".html")
+                file = item.config.invocation_params.dir / page  # the test may have changed the working directory
                 os.makedirs(file.parent, exist_ok=True)
-                container._ask(lambda: container.report(file.absolute()))
-                item.user_properties.append(("purgefs-report", str(file)))
-                report.sections.append(("purgefs report", str(file)))
+                container._ask(lambda: container.report(file))
+                item.user_properties.append(("purgefs-report", str(page)))
+                report.sections.append(("purgefs report", str(page)))
                 # For the JUnit file only: the form in which Jenkins and GitLab find attachments in the output of a test.
-                item.add_report_section("call", "stdout", f"[[ATTACHMENT|{file.absolute()}]]\n")
+                item.add_report_section("call", "stdout", f"[[ATTACHMENT|{file}]]\n")
         except Exception as problem:  # the test's own failure is what counts
             report.sections.append(("purgefs", f"not all of it can be shown: {problem}"))
 
 
-def _page(item, number, count):
-    """Returns the file of a container's page, or None if no pages are wanted."""
+def _remove_pages(item):
+    """Removes the pages of an earlier run of a test."""
+    page = _page(item)
+    if not page:
+        return
+    page = item.config.invocation_params.dir / page
+    for each in [page.with_name(page.name + ".html"), *page.parent.glob(page.name + "+*.html")]:
+        with contextlib.suppress(OSError):
+            with open(each, "rb") as file:
+                is_page = file.read(15) == b"<!DOCTYPE html>"
+            if is_page:
+                each.unlink()
+
+
+def _page(item):
+    """Returns the place of a test's page without its ending, or None if no pages are wanted."""
     folder = item.config.getoption("--purgefs-reports")
     if not folder:
         return None
-    suffix = f"+{number}" if count > 1 else ""
     name = re.sub(r"::|[^\w.-]+", "-", item.nodeid).strip("-").encode()[:200].decode(errors="ignore")
     if len(item.nodeid) > 200 or not re.fullmatch(r"[\w./]+(::\w+)+(\[[\w.]+\])?", item.nodeid):
         # Without it, different tests could have one page: each of these characters becomes a hyphen.
         name += f"-{zlib.crc32(item.nodeid.encode(errors='surrogateescape')):08x}"
-    return pathlib.Path(folder, name + suffix + ".html")
+    return pathlib.Path(folder, name)

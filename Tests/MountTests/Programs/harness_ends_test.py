@@ -88,6 +88,27 @@ def test_a_folder_that_is_not_utf8(folder):
         assert len(list(folder.glob("reports/*.html"))) == count
 
 
+@pytest.mark.parametrize("place", ["container.documents", "'/'"])
+def test_page_of_a_test_in_another_folder(folder, place):
+    """The page is where it was asked for, and goes when the test passes with another number of containers."""
+    body = ["(container.tmp / 'a').touch()", f"os.chdir({place})"]
+    outcome = run_test(folder, [*body, "assert os.listdir(container.documents) != []"], "--purgefs-reports=reports")
+    assert "1 failed" in outcome.stdout, outcome.stdout
+    assert os.listdir(folder / "reports") == ["test_it.py-test_it.html"], outcome.stdout
+    (folder / "test_it.py").write_text(
+        f"import os\ndef test_it(container, make_container):\n    make_container()\n    os.chdir({place})\n")
+    outcome = run(folder, sys.executable, "-B", "-m", "pytest", "-p", "purgefs_pytest", "-p", "no:cacheprovider",
+                  "--purgefs-reports=reports")
+    assert "1 passed" in outcome.stdout, outcome.stdout
+    assert os.listdir(folder / "reports") == []
+
+
+def test_page_that_cannot_be_written(folder):
+    (folder / "reports/test_it.py-test_it.html").mkdir(parents=True)
+    outcome = run_test(folder, ["assert False"], "--purgefs-reports=reports")
+    assert "1 failed" in outcome.stdout and "not all of it can be shown: purgefs: " in outcome.stdout, outcome.stdout
+
+
 def test_no_reports_without_failure(folder):
     assert run_test(folder, ["pass"], "--purgefs-reports=reports").returncode == 0
     assert not (folder / "reports").exists()
