@@ -79,9 +79,11 @@ package struct EventGroups: Sendable {
         guard !isTooLong, pause <= longestPause else { return false }
         let other = group.last
         guard event.type == other.type else { return false }
+        // A number of further refusals, instead of one refusal.
+        let isNumber = event.path == nil || other.path == nil
         switch event.type {
         case .pressure: return true
-        case .refused, .hostFull: return Self.same(event.path, other.path) && event.pid == other.pid
+        case .refused where isNumber, .hostFull where isNumber, .protectionDenied where isNumber: return false
         case .mount, .unmount, .dropped, .restore: return false
         default:
             return event.reason == other.reason && event.trigger == other.trigger && event.pid == other.pid

@@ -91,8 +91,9 @@ extension ReportTables {
         HTML("time", [:], HTML(HTMLText(ReportTime.text(text, precision), limit: 40)))
     }
 
-    /// Returns why a write was refused.
+    /// Returns why a write was refused. An event without a path has the number of further refusals.
     static func refusal(_ event: Event) -> String {
+        if event.path == nil, let reason = event.reason { return reason }
         if event.type == .hostFull { return "the disk under the store is full" }
         return event.reason == "opportunistic"
             ? "no room in tmp and Library/Caches, which must leave the device's reserve free" : "no room on the device"

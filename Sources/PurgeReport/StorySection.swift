@@ -61,9 +61,8 @@ struct StorySection {
             return HTML([subject(item), HTML(HTMLText(" lost \(event.reason ?? "a flag")")), by(event), "."])
         case .protectionDenied:
             return HTML([
-                "Data protection denied access to ", subject(item), HTML(HTMLText(": \(event.reason ?? "")")),
-                by(event),
-                ".",
+                "Data protection denied access", event.path == nil ? "" : " to ", subject(item),
+                HTML(HTMLText(": \(event.reason ?? "")")), by(event), ".",
             ])
         case .mark, .policy: return HTML([HTML(HTMLText(event.reason ?? "")), on(item), by(event), "."])
         case .removed: return HTML([subject(item), " removed", by(event), "."])
@@ -123,8 +122,13 @@ struct StorySection {
     private static func refusal(_ item: EventGroup) -> HTML {
         let event = item.first
         let why = ReportTables.refusal(event)
-        let wanted = event.bytes.map { ", wanted \($0.inWords)" } ?? ""
         let times = item.count > 1 ? ", at least \(item.count.grouped) times" : ""
+        guard item.path != nil else {
+            return HTML([
+                HTML("b", [:], "Writes refused"), place(item), HTML(HTMLText(": \(why)\(times)")), by(event), ".",
+            ])
+        }
+        let wanted = event.bytes.map { ", wanted \($0.inWords)" } ?? ""
         return HTML([
             HTML("b", [:], "Write refused"), ": ", HTML.path(event.path), HTML(HTMLText(" (\(why)\(wanted)\(times))")),
             by(event), ".",

@@ -83,9 +83,23 @@ struct EventGroupsTests {
         let renamed = groups { Event(type: .renamed, path: "\($0)/f", pid: 1) }
         #expect(renamed.count == 1 && renamed[0].path == nil && renamed[0].paths.count == 2)
         #expect(renamed[0].directory == nil)
-        #expect(groups { Event(type: .refused, path: $0, pid: 1) }.count == 2)
+        let refused = groups { Event(type: .refused, path: $0, pid: 1) }
+        #expect(refused.count == 1 && refused[0].path == nil && refused[0].paths.count == 2)
         #expect(groups { Event(type: .pressure, reason: "low", cause: $0) }.count == 1)
         #expect(groups { Event(type: .purge, path: "a", reason: "caches", cause: $0) }.count == 2)
+    }
+
+    /// Refusals of several files by one process and for one reason are one group. The number of those that have no event of
+    /// their own is another.
+    @Test func refusals() {
+        var events = EventGroups()
+        for path in ["a/1", "a/2", nil, nil, "a/3"] as [String?] {
+            events.add(
+                Self.at(0, Event(type: .refused, path: path, reason: path == nil ? "7 more, of other files" : nil)))
+        }
+        events.add(Self.at(0, Event(type: .refused, path: "tmp/1", reason: "opportunistic")))
+        #expect(events.groups.map(\.count) == [3, 1, 1, 1])
+        #expect(events.groups[0].directory == "a" && events.groups[1].paths == [])
     }
 
     @Test func manyEvents() {

@@ -326,6 +326,23 @@ struct ReportPageTests {
         #expect(page.components(of: "</style>") == 1 && page.components(of: "</title>") > 1)
     }
 
+    /// Refusals of several files are one item, and so is the number of refusals without events of their own.
+    @Test func refusalsOfManyFiles() throws {
+        var content = try Self.content()
+        content.history = ReportHistory()
+        for (path, reason) in [("Documents/a", nil), ("Documents/b", nil), (nil, "7 more, of other files")] {
+            content.history.add(
+                Event(time: Self.time(0), type: .refused, path: path, reason: reason, pid: path.map { _ in 5 }))
+        }
+        content.history.add(Event(time: Self.time(0), type: .protectionDenied, reason: "9 more"))
+        let page = ReportPage(content: content).text
+        for sentence in [
+            "<b>Writes refused</b> in <bdi><code>Documents</code></bdi>: no room on the device, at least 2 times, by process 5.",
+            "<b>Writes refused</b>: 7 more, of other files.", "Data protection denied access: 9 more.",
+        ] { #expect(page.contains(sentence), "\(sentence)") }
+        #expect(page.components(of: "7 more, of other files") == 2)  // also in the table
+    }
+
     /// The size of the page is bounded, whatever the journal and the container contain.
     @Test func sizeIsBounded() throws {
         let long = String(repeating: "\u{202E}&\"", count: 1400)
