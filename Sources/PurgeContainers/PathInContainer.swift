@@ -26,7 +26,7 @@ package struct PathInContainer {
             status = try Self.status(path)
         } catch { throw CommandFailure(what, path: text, error) }
         let isLink = status.map { $0.isLink } ?? false
-        var found = try Self.find(path, isLink)
+        var found = try Self.find(path, isLink: isLink)
         if found == nil { found = try Self.findTarget(of: raw, isLink) }
         guard let found else {
             throw failure("it is not in a container", "Name a path in a mount, or in the container/ of a store.")
@@ -75,10 +75,11 @@ extension PathInContainer {
         guard isLink else { return nil }
         let target: [UInt8]
         do throws(Errno) { target = try System.resolved(raw) } catch { return nil }
-        return try find(target, false)
+        return try find(target, isLink: false)
     }
 
-    private static func find(_ path: [UInt8], _ isLink: Bool) throws(CommandFailure) -> PathInContainer? {
+    /// Finds an absolute path whose last component stands for itself if it is a symbolic link. The entry need not exist.
+    package static func find(_ path: [UInt8], isLink: Bool) throws(CommandFailure) -> PathInContainer? {
         // Mount points of containers are UTF-8.
         var folder = isLink ? parent(path) : path
         while String(path: folder) == nil { folder = parent(folder) }

@@ -36,12 +36,12 @@ struct AskedPath {
         do throws(Errno) {
             path = try Self.absolute(raw.dropLast().map { UInt8(bitPattern: $0) })
         } catch { throw CommandFailure(Self.what, path: text, error) }
-        guard let found = try Self.find(path) else {
+        guard let found = try PathInContainer.find(path, isLink: Self.isLink(path)) else {
             throw CommandFailure(
                 Self.what, path: text, "it is not in a container",
                 advice: "Name a path in a mount, or in the container/ of a store; it may be gone.")
         }
-        (target, inner) = found
+        (target, inner) = (found.target, found.inner)
         if inner.isEmpty {
             throw .usage("\(VisibleText.of(text)) is a container itself: name a file or folder in it")
         }
@@ -97,24 +97,6 @@ extension AskedPath {
         let mark = Array(" (deleted)".utf8)
         guard path.first == slash, path.suffix(mark.count).elementsEqual(mark) else { throw .noEntry }
         return path.dropLast(mark.count)
-    }
-
-    private static func find(_ path: [UInt8]) throws(CommandFailure) -> (Target, [UInt8])? {
-        // The mount point of a container is always valid UTF-8.
-        var folder = isLink(path) ? parent(path) : path
-        while String(path: folder) == nil { folder = parent(folder) }
-        if let text = String(path: folder), let mount = try Target.mount(holding: text) {
-            let inner = path.dropFirst(mount.utf8.count)
-            return (.mount(mount), Array(inner.first == slash ? inner.dropFirst() : inner))
-        }
-        if let stored = StoredPlace(path) { return (Target(store: stored.store), stored.inner) }
-        guard let store = String(path: path), Target.isStore(store) else { return nil }
-        return (Target(store: store), [])
-    }
-
-    private static func parent(_ path: [UInt8]) -> [UInt8] {
-        guard let end = path.lastIndex(of: slash), end > 0 else { return [slash] }
-        return Array(path[..<end])
     }
 
     private static func isLink(_ path: [UInt8]) -> Bool {
