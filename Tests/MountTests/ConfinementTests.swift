@@ -44,7 +44,7 @@ extension Mounts {
             ),
             (
                 "a user without a name",
-                "\(openDevice); exec setpriv --reuid 54321 --regid 54321 --clear-groups $P",
+                "\(openDevice); chown 54321 point; exec setpriv --reuid 54321 --regid 54321 --clear-groups $P",
                 ["fusermount3", "useradd --uid 54321"]
             ),
             (
