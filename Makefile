@@ -71,8 +71,11 @@ test: build test-build ## all tests, with real mounts, at small counts (FILTER=.
 ifdef FILTER
 	$(SWIFT) test --skip-build $(STRICT_FLAGS) --filter '$(FILTER)'
 else
-	SWIFT=$(SWIFT) python3 -B Tests/Runner $(if $(BESIDE),--beside '$(MAKE) --no-print-directory $(BESIDE)')
+	SWIFT=$(SWIFT) python3 -B Tests/Runner $(BESIDE_TESTS)
 endif
+# Targets that run beside the tests. With $(MAKE) in the recipe, `make -n` would run it.
+BESIDE ?=
+BESIDE_TESTS = $(if $(BESIDE),--beside '$(MAKE) --no-print-directory $(BESIDE)')
 
 test-build:
 	@SWIFT=$(SWIFT) $(DEPS) build

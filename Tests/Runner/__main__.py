@@ -5,7 +5,7 @@
 Options:
   --jobs N        processes at once (three for each CPU: mount tests mostly wait)
   --only REGEX    the tests whose name matches; may be given several times
-  --beside LINE   a command line of the shell that runs beside the tests, and must succeed too; may be given several times
+  --beside LINE   a shell command to run beside the tests, without a time limit; it must succeed too; may be given several times
   --list          print the units and their tests, run nothing
   --record        run the tests of a process one by one, and write their times to Tests/Runner/times.txt
   --limit SECONDS time limit of one process (600 if PURGEFS_TEST_SCALE is below 1, otherwise 1800 times it)

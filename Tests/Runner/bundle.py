@@ -38,7 +38,7 @@ def commands(root, logs, lines):
     """Returns a job without tests for each command line."""
     for number, line in enumerate(lines):
         log = os.path.join(logs, f"beside-{number + 1}")
-        yield Job(Unit(line, [], 0), ["sh", "-c", line], root, log + ".log", log + ".jsonl")
+        yield Job(Unit(line, [], 0), ["sh", "-c", line], root, log + ".log", log + ".jsonl", has_limit=False)
 
 
 def jobs(root, logs, units, one_by_one):

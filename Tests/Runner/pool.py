@@ -15,6 +15,7 @@ class Job:
     log: str
     # The event stream of Swift Testing.
     events: str
+    has_limit: bool = True
 
 
 @dataclass
@@ -70,7 +71,7 @@ class Pool:
                 return Result(job, child.returncode, time.monotonic() - began, usage.ru_utime + usage.ru_stime, timed_out)
             now = time.monotonic()
             for each, entry in self.running.items():
-                if now - entry[1] > self.limit and not entry[2]:
+                if entry[0].has_limit and now - entry[1] > self.limit and not entry[2]:
                     entry[2] = True
                     self.kill(each)
             time.sleep(0.02)
