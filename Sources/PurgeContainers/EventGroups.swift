@@ -79,11 +79,13 @@ package struct EventGroups: Sendable {
         guard !isTooLong, pause <= longestPause else { return false }
         let other = group.last
         guard event.type == other.type else { return false }
-        // A number of further refusals, instead of one refusal.
-        let isNumber = event.path == nil || other.path == nil
         switch event.type {
         case .pressure: return true
-        case .refused where isNumber, .hostFull where isNumber, .protectionDenied where isNumber: return false
+        // An event without a path stands for many refusals. It joins its like.
+        case .refused where event.path == nil || other.path == nil,
+            .hostFull where event.path == nil || other.path == nil,
+            .protectionDenied where event.path == nil || other.path == nil:
+            return event.path == nil && other.path == nil
         case .mount, .unmount, .dropped, .restore: return false
         default:
             return event.reason == other.reason && event.trigger == other.trigger && event.pid == other.pid

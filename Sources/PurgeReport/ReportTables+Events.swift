@@ -93,8 +93,9 @@ extension ReportTables {
 
     /// Returns why a write was refused. An event without a path has the number of further refusals.
     static func refusal(_ event: Event) -> String {
-        if event.path == nil, let reason = event.reason { return reason }
-        if event.type == .hostFull { return "the disk under the store is full" }
+        let number = event.path == nil ? event.reason : nil
+        if event.type == .hostFull { return "the disk under the store is full" + (number.map { "; \($0)" } ?? "") }
+        if let number { return number }
         return event.reason == "opportunistic"
             ? "no room in tmp and Library/Caches, which must leave the device's reserve free" : "no room on the device"
     }

@@ -60,9 +60,14 @@ struct StorySection {
         case .flagLost:
             return HTML([subject(item), HTML(HTMLText(" lost \(event.reason ?? "a flag")")), by(event), "."])
         case .protectionDenied:
+            guard event.path != nil else {
+                let number = item.count > 1 ? "many more" : event.reason ?? ""
+                return HTML(HTMLText("Data protection denied access: \(number)."))
+            }
             return HTML([
-                "Data protection denied access", event.path == nil ? "" : " to ", subject(item),
-                HTML(HTMLText(": \(event.reason ?? "")")), by(event), ".",
+                "Data protection denied access to ", subject(item), HTML(HTMLText(": \(event.reason ?? "")")),
+                by(event),
+                ".",
             ])
         case .mark, .policy: return HTML([HTML(HTMLText(event.reason ?? "")), on(item), by(event), "."])
         case .removed: return HTML([subject(item), " removed", by(event), "."])
@@ -122,6 +127,9 @@ struct StorySection {
     private static func refusal(_ item: EventGroup) -> HTML {
         let event = item.first
         let why = ReportTables.refusal(event)
+        if event.path == nil {
+            return HTML([HTML("b", [:], "Writes refused"), HTML(HTMLText(": \(item.count > 1 ? "many more" : why)."))])
+        }
         let times = item.count > 1 ? ", at least \(item.count.grouped) times" : ""
         guard item.path != nil else {
             return HTML([

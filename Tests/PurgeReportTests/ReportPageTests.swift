@@ -335,8 +335,10 @@ struct ReportPageTests {
                 Event(time: Self.time(0), type: .refused, path: path, reason: reason, pid: path.map { _ in 5 }))
         }
         content.history.add(Event(time: Self.time(0), type: .protectionDenied, reason: "9 more"))
+        content.history.add(Event(time: Self.time(0), type: .hostFull, reason: "3 more, of other files"))
         let page = ReportPage(content: content).text
         for sentence in [
+            "<b>Writes refused</b>: the disk under the store is full; 3 more, of other files.",
             "<b>Writes refused</b> in <bdi><code>Documents</code></bdi>: no room on the device, at least 2 times, by process 5.",
             "<b>Writes refused</b>: 7 more, of other files.", "Data protection denied access: 9 more.",
         ] { #expect(page.contains(sentence), "\(sentence)") }
