@@ -5,7 +5,7 @@
 #   container_fill 0                  # leaves no room for Documents
 #   container_end
 #
-# The functions only read and write the control files of the mount (docs/CONTROL.md of purgefs) and extended attributes. On
+# The functions use the control files of the mount (docs/CONTROL.md of purgefs), extended attributes and verbs of purgefs. On
 # failure they print a message and return 1, so that a test with `set -e` ends there.
 # The container belongs to a `purgefs run` that ends when the last process closes its pipe, which is descriptor 9 of this
 # shell. So the container is unmounted and removed even if the shell is killed. One shell has one container at a time; tests
@@ -113,15 +113,8 @@ container_write() {
 
 # container_set NAME=VALUE...: changes the device: total=1G others=+10M others.purgeable=1M thresholds=off profile=device ...
 container_set() {
-    for container_setting in "$@"; do
-        case $container_setting in
-            journal.* | storage.*) container_file=${container_setting%%=*} ;;
-            *) container_file=storage.${container_setting%%=*} ;;
-        esac
-        container_write "$container_file" "${container_setting#*=}" && continue
-        "${PURGEFS:-purgefs}" set "$CONTAINER" "${container_setting#storage.}" >&2 || : # the reason
-        return 1
-    done
+    container_is_there || return 1
+    "${PURGEFS:-purgefs}" set "$CONTAINER" "$@" >&2 || return 1
 }
 
 # container_number NAME: prints available, important, opportunistic, used, reclaimable, total, others or pressure.
