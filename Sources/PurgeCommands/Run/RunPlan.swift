@@ -188,7 +188,8 @@ final class RunningPlan: Sendable {
             let late = due.map { step in
                 CommandFailure(
                     status: ExitStatus.runFailed,
-                    message: VisibleText.of("run: --at \(step.text) was not done: the daemon was busy or stopped"))
+                    message: VisibleText.of(
+                        "run: --at \(step.text) was due, but not done: the daemon was busy or stopped"))
             }
             let others = rest.dropFirst(due.count) + stepsByDevice.dropFirst(state.reachedByDevice)
             return (state.failures + late, others.map(\.text))
