@@ -464,7 +464,7 @@ class Container:
         name = self._name(self._ask(lambda: self._inside(path)) if self._run else path)
         found = self._ask(lambda: self.events("purge", name, after))
         if found and "\ufffd" in _shown(name):
-            raise RuntimeError(f"cannot tell whether {_shown(name)} was purged: events show several names so")
+            raise RuntimeError(f"cannot tell whether {_shown(name)} was purged: events spell several names this way")
         if found:
             raise AssertionError(f"{_shown(name)} was purged, event {found[-1]['seq']}. {self.why(name)}")
         if self._is_over and not self.events("unmount"):
