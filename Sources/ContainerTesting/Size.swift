@@ -55,7 +55,7 @@ extension Container {
         /// `Int.max` bytes.
         var bytes: Int? {
             let digits = description.prefix { $0.isASCII && $0.isNumber }
-            let units = [
+            let units: [String: Int] = [
                 "": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "KiB": 1 << 10, "MiB": 1 << 20,
                 "GiB": 1 << 30, "TiB": 1 << 40, "KB": 1000, "MB": 1_000_000, "GB": 1_000_000_000,
                 "TB": 1_000_000_000_000,

@@ -119,7 +119,10 @@ struct BackupAuditTests {
 
     /// The audit lists the ten largest files, largest first and then by path.
     @Test func largest() {
-        let files = (0..<2500).map { ("Documents/\(10000 + $0)", Int64($0 * 7919 % 2503 / 2 + 1)) }
+        let files: [(String, Int64)] = (0..<2500).map { index in
+            let size = index * 7919 % 2503 / 2 + 1
+            return ("Documents/\(10000 + index)", Int64(size))
+        }
         let expected = files.sorted { ($1.1, $0.0) < ($0.1, $1.0) }.prefix(10)
         #expect(report(files).largest.map(\.path) == expected.map(\.0))
     }
