@@ -11,7 +11,7 @@ extension ControlFiles {
         var text = Substring(String(decoding: bytes, as: UTF8.self))
         if text.last == "\n" { text.removeLast() }
         guard !text.isEmpty else { throw .invalid }
-        retries.finishOld(except: pid)
+        retries.finishForCommand(except: pid)
         openFiles.settleMappings()
         switch handle.file.row.content {
         case .answer(purges: true): try reclaim(handle, try Self.request(bytes), pid)

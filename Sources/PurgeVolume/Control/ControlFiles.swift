@@ -16,7 +16,7 @@ public struct ControlFiles: VolumeFamily {
     public func open(_ node: Node, flags: Int32 = O_RDWR) throws(Errno) -> ControlHandle {
         // A command may need the room of files that are kept open for retried calls, and a number must not count such files
         // without a name.
-        if flags & O_ACCMODE == O_WRONLY { retries.finishOld() } else { retries.finishNameless() }
+        if flags & O_ACCMODE == O_WRONLY { retries.finishForCommand() } else { retries.finishNameless() }
         guard let file = control.file(node) else { throw .isDirectory }
         let handle = ControlHandle(
             file: file, reader: file == .events ? events.addReader() : nil,

@@ -20,7 +20,7 @@ public struct Retries: VolumeFamily {
     /// 250 ms: the kernel tries again at once if it gets the CPU. It never tries again if the thread was killed in the
     /// meantime, or if the second lookup was all that it needed.
     private static let patience: Int64 = 250_000_000
-    /// 50 ms, once another call needs room. A retried call usually comes sooner, and then keeps the file open itself.
+    /// 50 ms, once another call has found no room. A retried call usually comes sooner, and then keeps the file open itself.
     private static let shortPatience: Int64 = 50_000_000
 
     /// Whether any thread is expected to repeat a call; only then are files kept open. If not, this check is the only work that
@@ -78,19 +78,29 @@ public struct Retries: VolumeFamily {
         finish { !$1.kept.isEmpty && $0 == thread || now - $1.began > Self.patience }
     }
 
-    /// Releases files kept for longer than `shortPatience`, before a call reads or uses the available room.
+    /// Releases files that have been kept too long, before a call uses the available room.
     @inline(__always)
     func finishOld(except thread: pid_t = 0) {
         guard areSome else { return }
+        release(after: Self.patience, except: thread)
+    }
+
+    private func release(after limit: Int64, except thread: pid_t) {
         let now = System.uptime()
-        finish { $0 != thread && now - ($1.keptSince ?? now) > Self.shortPatience }
+        finish { $0 != thread && now - ($1.keptSince ?? now) > limit }
+    }
+
+    /// Releases files kept for longer than `shortPatience`, before a command, which must find every file that may be purged.
+    func finishForCommand(except thread: pid_t = 0) {
+        guard areSome else { return }
+        release(after: Self.shortPatience, except: thread)
     }
 
     /// Releases files that have lost their names, before a call reads how much room there is: they must not count.
     @inline(__always)
     func finishNameless() {
         guard areSome else { return }
-        finishOld()
+        finishForCommand()
         finish { $1.kept.contains(where: openFiles.isNameless) }
     }
 
@@ -102,7 +112,7 @@ public struct Retries: VolumeFamily {
             core.retries.withLock { $0.contains { $0.key != thread && !$0.value.kept.isEmpty } }
         }
         while othersKeepFiles(), System.uptime() < end { usleep(500) }
-        finishOld(except: thread)
+        release(after: Self.shortPatience, except: thread)
     }
 
     /// Releases everything at the end of the mount.
