@@ -18,6 +18,16 @@ struct ContainerStoragePlugin: BuildToolPlugin {
         }
         let generated = context.pluginWorkDirectoryURL.appendingPathComponent("ContainerStorage+Shadows.swift")
         let sources = target.sourceModule?.sourceFiles(withSuffix: ".swift").map(\.url) ?? []
+        if target.sourceModule?.kind == .executable, let file = sources.first, sources.count == 1,
+            file.lastPathComponent != "main.swift", try !String(contentsOf: file, encoding: .utf8).contains("@main")
+        {
+            Diagnostics.warning(
+                """
+                target \(target.name) does not get the names of ContainerStorage: with a second file, only a file named \
+                main.swift may have statements at the top level. Rename \(file.lastPathComponent) to main.swift.
+                """)
+            return []
+        }
         return [
             .buildCommand(
                 displayName: "Declaring the names of ContainerStorage in \(target.name)",

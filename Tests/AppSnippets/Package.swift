@@ -26,6 +26,8 @@ let package = Package(
             name: "PluginClient", dependencies: [storage, "Library"], swiftSettings: [.swiftLanguageMode(.v5)],
             plugins: [plugin]),
         .executableTarget(name: "LibraryClient", dependencies: ["Library"]),
+        // It only has to compile: a program in one file that is not named main.swift.
+        .executableTarget(name: "OneFile", dependencies: [storage], plugins: [plugin]),
         // It only has to compile: with types named as Foundation's, and on the main actor by default.
         .target(
             name: "OwnNames", dependencies: [storage],
