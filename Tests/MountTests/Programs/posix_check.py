@@ -125,17 +125,13 @@ def tick():
 class Child:
     """A function in a process of its own. `result` waits for its return value."""
 
-    def __init__(self, function, *arguments, user=None, group=None, groups=()):
+    def __init__(self, function, *arguments):
         self.reader, writer = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
             status = 1
             try:
                 os.close(self.reader)
-                if user is not None:
-                    os.setgroups(list(groups))
-                    os.setresgid(*[user if group is None else group] * 3)
-                    os.setresuid(user, user, user)
                 try:
                     report = {"value": readable(function(*arguments))}
                 except OSError as error:
@@ -164,8 +160,8 @@ class Child:
         return json.loads(data)["value"]
 
 
-def in_child(function, *arguments, **identity):
-    return Child(function, *arguments, **identity).result()
+def in_child(function, *arguments):
+    return Child(function, *arguments).result()
 
 
 def as_user(user, function, *arguments, group=None, groups=()):
