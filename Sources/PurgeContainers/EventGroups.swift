@@ -81,12 +81,11 @@ package struct EventGroups: Sendable {
         guard event.type == other.type else { return false }
         switch event.type {
         case .pressure: return true
-        // An event without a path stands for many refusals. It joins its like.
-        case .refused where event.path == nil || other.path == nil,
-            .hostFull where event.path == nil || other.path == nil,
-            .protectionDenied where event.path == nil || other.path == nil:
-            return event.path == nil && other.path == nil
         case .mount, .unmount, .dropped, .restore: return false
+        case .refused, .hostFull, .protectionDenied:
+            // An event without a path stands for many refusals. It joins its like.
+            if event.path == nil || other.path == nil { return event.path == nil && other.path == nil }
+            fallthrough
         default:
             return event.reason == other.reason && event.trigger == other.trigger && event.pid == other.pid
                 && Self.same(event.cause, other.cause)
