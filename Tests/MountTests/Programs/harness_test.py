@@ -78,6 +78,8 @@ def test_a_name_that_is_not_utf_8(container):
         event = container.expect_purge(path)
         assert event["path"] == "tmp/a\ufffd\ufffdb" and event in container.events("purge", path)
         assert "was purged" in container.why(path)
+    with pytest.raises(RuntimeError, match="events spell several names this way"):
+        container.assert_not_purged("tmp/a\ufffd\ufffdb")
     assert container.run("printf", r"a\377").stdout == os.fsdecode(b"a\xff")
     assert container.run("printf", r"a\377", text=False).stdout == b"a\xff"
 
