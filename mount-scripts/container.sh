@@ -183,15 +183,27 @@ container_advance() { container_write device.clock "+${1#+}"; }
 # container_app launch|terminate|update|delete: changes the state of the app.
 container_app() { container_write app.state "$1"; }
 
-# container_mark PATH NAME=VALUE...: sets flags, such as isPurgeable=low isExcludedFromBackup=1 fileProtection=complete
-# purgeAfter=1w.
+# container_mark PATH NAME=VALUE...: sets flags: purgeable=low excluded=1 protection=complete, and on a folder after=1w
+# limit=10M group=1 tombstone=1; also by the names of the attributes, such as isPurgeable.
 container_mark() {
     container_is_there || return 1
     container_marked=$1
     shift
     for container_setting in "$@"; do
-        setfattr -n "user.purgefs.${container_setting%%=*}" -v "${container_setting#*=}" \
-            "$CONTAINER/$container_marked" || return 1
+        container_flag=${container_setting%%=*}
+        case $container_flag in
+            purgeable) container_flag=isPurgeable ;;
+            excluded) container_flag=isExcludedFromBackup ;;
+            protection) container_flag=fileProtection ;;
+            after) container_flag=purgeAfter ;;
+            limit) container_flag=sizeLimit ;;
+            group) container_flag=purgeGroup ;;
+            tombstone) container_flag=purgeTombstone ;;
+        esac
+        setfattr -n "user.purgefs.$container_flag" -v "${container_setting#*=}" "$CONTAINER/$container_marked" && continue
+        container_say "$container_marked has refused $container_setting; names: purgeable, excluded, protection," \
+            'and on a folder after, limit, group, tombstone (values: docs/XATTRS.md)'
+        return 1
     done
 }
 

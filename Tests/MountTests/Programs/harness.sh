@@ -69,7 +69,7 @@ purge_again() {
 lock() {
     begin
     echo key >"$CONTAINER/Documents/secret"
-    container_mark Documents/secret fileProtection=complete
+    container_mark Documents/secret protection=complete
     container_lock
     cat "$CONTAINER/Documents/secret" 2>/dev/null && failed 'a secret was read'
     container_unlock
@@ -100,6 +100,9 @@ weeks_later() {
 
 programs_and_mistakes() {
     begin
+    container_mark tmp nonsense=1 2>"$CONTAINER/tmp/said" && failed 'a flag of no name'
+    grep -q 'refused nonsense=1; names: purgeable' "$CONTAINER/tmp/said" || failed "$(cat "$CONTAINER/tmp/said")"
+    container_mark tmp purgeable=low excluded=0 protection=none limit=1G group=1 tombstone=0
     # shellcheck disable=SC2016
     same "$(container_run sh -c 'cd && pwd -P')" "$CONTAINER"
     container_set others=much 2>"$CONTAINER/tmp/said" && failed 'a size of "much"'
