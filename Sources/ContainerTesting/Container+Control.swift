@@ -80,18 +80,24 @@ extension Container {
         }
     }
 
-    /// Returns the attribute `user.purgefs.NAME` of a file, for example `tier` or `isPurgeable`: docs/XATTRS.md. Returns nil
-    /// if the file does not have it.
+    /// Returns an attribute of a file, or nil if the file does not have it. The name is a flag of `mark`, or follows
+    /// `user.purgefs.`, for example `tier` or `isPurgeable`: docs/XATTRS.md.
     public func attribute(_ name: String, of place: some ContainerPath) throws -> String? {
         guard !hasEnded else { throw ContainerError.ended(path) }
         let file = try absolute(place)
         var value = [UInt8](repeating: 0, count: 4096)
-        let count = container_attribute(file, "user.purgefs.\(name)", &value, value.count)
+        let count = container_attribute(file, "user.purgefs.\(flags[name] ?? name)", &value, value.count)
         if count < 0, errno == ENODATA { return nil }
         guard count >= 0 else { throw ContainerError.failed("reading \(name)", file, errno) }
         return String(decoding: value[..<count], as: UTF8.self)
     }
 }
+
+/// The attributes of the flags of `mark`.
+private let flags: [String: String] = [
+    "purgeable": "isPurgeable", "excluded": "isExcludedFromBackup", "protection": "fileProtection",
+    "after": "purgeAfter", "limit": "sizeLimit", "group": "purgeGroup", "tombstone": "purgeTombstone",
+]
 
 private struct PurgeAnswer {
     var purged: [Container.Purged] = []

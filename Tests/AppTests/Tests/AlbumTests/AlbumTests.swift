@@ -20,7 +20,7 @@ struct AlbumTests {
 
     @Test func photosInCachesVanish() throws {
         try album.keep(thumbnail: Data(count: 4096), of: "photo")
-        try container.set(others: "+56M")  // the rest of the device grows
+        try container.set(others: "+56M")  // the rest of the device grows until it is full
         try container.expectPurge(of: "Library/Caches/photo")
         #expect(album.thumbnail(of: "photo") == nil)
     }

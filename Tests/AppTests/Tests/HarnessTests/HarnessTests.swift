@@ -46,7 +46,8 @@ struct HarnessTests {
     @Test func lock() throws {
         let secret = container.documents.appendingPathComponent("secret")
         try Data("key".utf8).write(to: secret)
-        try container.mark(secret, protection: .complete)
+        try container.mark(secret, excluded: true, protection: .complete)
+        for name in ["excluded", "isExcludedFromBackup"] { #expect(try container.attribute(name, of: secret) == "1") }
         try container.lock()
         #expect(try container.deviceState == .locked)
         #expect(throws: (any Error).self) { try Data(contentsOf: secret) }
