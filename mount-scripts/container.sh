@@ -180,8 +180,11 @@ container_reboot() { container_write device.state reboot; }
 # container_advance DURATION: advances the device's clock by 30s, 5m, 2h, 3d or 1w, so that all files look that much older.
 container_advance() { container_write device.clock "+${1#+}"; }
 
-# container_app launch|terminate|update|delete: changes the state of the app.
+# container_app CHANGE: changes the state of the app: launch, background, suspend, terminate, update, delete, offload, install.
 container_app() { container_write app.state "$1"; }
+
+# container_app_process PID: makes a process the app. It is stopped, continued and killed, with its descendants, as the state says.
+container_app_process() { container_write app.process "$1"; }
 
 # container_mark PATH NAME=VALUE...: sets flags: purgeable=low excluded=1 protection=complete, and on a folder after=1w
 # limit=10M group=1 tombstone=1; also by the names of the attributes, such as isPurgeable.

@@ -43,7 +43,7 @@ _FLAGS = {  # the names that `mark` takes, with their extended attributes
 
 _TYPES = {
     "mount", "unmount", "purge", "refused", "pressure", "capacity", "mark", "flagLost", "protectionDenied", "device", "clock",
-    "app", "policy", "backup", "restore", "hostFull", "dropped", "removed", "renamed", "replaced",
+    "app", "lockHeld", "terminated", "policy", "backup", "restore", "hostFull", "dropped", "removed", "renamed", "replaced",
 }
 
 _SIZE = "a size such as 4096, 64K, 1.5G or 64GB; + or - before it changes the present value"
@@ -56,7 +56,7 @@ _ALLOWED = {  # what a control file or a flag accepts, for messages
     "storage.purge.latency": _DURATION + ", or 0", "storage.policies": "check or reset",
     "storage.reclaim": "a size, tmp, caches, purgeable or all", "storage.plan": "a size, tmp, caches, purgeable or all",
     "device.state": "lock, unlock or reboot", "device.clock": "+ and " + _DURATION,
-    "app.state": "launch, terminate, update or delete",
+    "app.state": "launch, background, suspend, terminate, update, delete, offload or install",
     "journal.size": "0, or a size from 1M to 1G", "journal.age": _DURATION + ", or 0",
     "isPurgeable": "low, medium, high, True or False", "isExcludedFromBackup": "True or False",
     "fileProtection": "complete, completeUnlessOpen, completeUntilFirstUserAuthentication, completeWhenUserInactive or none",
@@ -345,8 +345,12 @@ class Container:
         self.write("device.clock", "+" + str(duration).lstrip("+"))
 
     def app(self, change):
-        """Changes the state of the app: launch, terminate, update or delete."""
+        """Changes the state of the app: launch, background, suspend, terminate, update, delete, offload or install."""
         self.write("app.state", change)
+
+    def app_process(self, pid):
+        """Makes a process the app. It is stopped, continued and killed, with its descendants, as the state of the app says."""
+        self.write("app.process", pid)
 
     def mark(self, path, **flags):
         """Sets flags: purgeable="low" ("medium", "high", or False), excluded=True, protection="complete", and on a folder

@@ -56,6 +56,9 @@ extension Container {
 
     /// Changes the app's state. Launching an app that does not run also recreates missing folders and applies policies.
     public func app(_ change: AppChange) throws { try write("app.state", change.rawValue) }
+
+    /// Makes a process the app. It is stopped, continued and killed, with its descendants, as the state of the app says.
+    public func setAppProcess(_ pid: Int32) throws { try write("app.process", "\(pid)") }
 }
 
 private struct Filling {

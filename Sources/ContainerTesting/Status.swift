@@ -49,6 +49,7 @@ extension Container {
             /// The UUID of the container.
             public var container: String
             public var running: Bool
+            public var state: AppState
         }
         public struct Counters: Hashable, Codable, Sendable {
             public var purgedFiles, purgedBytes, refusedWrites, protectionDenied: Int

@@ -34,8 +34,12 @@ extension Container {
         public static let device = EventType(rawValue: "device")
         /// The clock was advanced.
         public static let clock = EventType(rawValue: "clock")
-        /// The app was launched, terminated, updated or deleted.
+        /// The state of the app was changed by a command, or the app was updated or deleted.
         public static let app = EventType(rawValue: "app")
+        /// A process held a lock when the app was suspended.
+        public static let lockHeld = EventType(rawValue: "lockHeld")
+        /// The system terminated the app; `reason` says why, and `code` is the code of Apple's crash reports.
+        public static let terminated = EventType(rawValue: "terminated")
         /// A policy of a folder was set or removed, or policies were checked or reset.
         public static let policy = EventType(rawValue: "policy")
         public static let backup = EventType(rawValue: "backup")
@@ -98,5 +102,12 @@ extension Container {
     }
 
     /// A change to the app's state: docs/RULES.md, The life of a device.
-    public enum AppChange: String, Hashable, Sendable { case launch, terminate, update, delete }
+    public enum AppChange: String, Hashable, Sendable {
+        case launch, background, suspend, terminate, update, delete, offload, install
+    }
+
+    /// The state of the app: docs/RULES.md, The life of an app.
+    public enum AppState: String, Hashable, Codable, Sendable {
+        case foreground, background, suspended, terminated, offloaded
+    }
 }

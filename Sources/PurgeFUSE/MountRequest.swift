@@ -23,6 +23,10 @@ public struct MountRequest: Sendable {
     public var warnsOfSmallDisk = true
     /// Whether a process still waits for the mount to be ready, so that ending now counts as a failure.
     public var isAwaited: @Sendable () -> Bool = { false }
+    /// The state in which the app starts, with the process of `appProcess` or without one; nil if the app does not start.
+    public var appState: AppState?
+    /// The folders that stand for containers of app groups.
+    public var sharedFolders: [String] = []
     /// The process for which the app is launched before the mount is ready, and terminated at the end of the mount. nil if the
     /// mount is read-only, or if others launch and terminate the app.
     public var appProcess: Int32? {

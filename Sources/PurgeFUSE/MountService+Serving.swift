@@ -16,7 +16,10 @@ extension MountService {
         do throws(Errno) {
             let recording = request.eventSink.map { (server.volume.events.addRecorder(), $0) }
             let serving = try startServing(channel, server, mountpoint)
-            if let pid = request.appProcess { try server.volume.controlFiles.launchApp(for: pid) }
+            server.volume.controlFiles.share(request.sharedFolders)
+            if let state = request.appState, !request.isReadOnly {
+                try server.volume.controlFiles.startApp(in: state, for: request.appProcess ?? 0)
+            }
             isInterrupted = interruption != nil
             if !isInterrupted {
                 whenReady()
@@ -84,6 +87,7 @@ extension MountService {
         volume.retries.end()
         server.commands.end()
         if let pid = request.appProcess { volume.controlFiles.endApp(of: pid) }
+        volume.controlFiles.releaseProcesses()
         let status = volume.status()
         let loss = volume.end(keepingStore: !request.isStoreDiscarded)
         if volume.events.isRecordComplete { request.whenComplete?(status, volume.hostRefusals) }

@@ -147,7 +147,7 @@ extension ReportGathering {
         if let name = protection(of: status.store) { add("default protection", name) }
         add("device", "\(device.state), boot \(device.boots)")
         add("clock", device.clock > 0 ? "\(DurationText.inWords(seconds: device.clock)) ahead" : "real time")
-        add("app", status.app.running ? "running" : "not running")
+        add("app", status.app.state.rawValue)
         for file in Setting.settable.compactMap({ ControlFile(rawValue: $0.name) }) where !Self.shown.contains(file) {
             let value = try control.content(of: file)
             if file == .journalSize { content.isRecorded = value.split(separator: "\n") != ["0"] }

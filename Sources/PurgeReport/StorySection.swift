@@ -87,6 +87,8 @@ struct StorySection {
                 (event.trigger == .reboot ? "Device restarted: " : "Device: ") + (event.reason ?? "")
             case .clock: "Clock advanced: \(event.reason?.split(separator: "=").last ?? "")"
             case .app: "App: \(event.reason ?? "")"
+            case .terminated: "App terminated by the system: \(event.code ?? "") \(event.reason ?? "")"
+            case .lockHeld: "Suspended with \(event.reason ?? "a lock") on \(event.path ?? "")"
             case .backup: "Backup: \(event.reason ?? "")"
             case .restore: "Restored from a backup: \(event.reason ?? "")"
             case .dropped: "Events are missing from the journal: \(event.reason ?? "")"
@@ -183,7 +185,7 @@ extension EventType {
     /// The style of an item.
     fileprivate var style: HTMLText {
         switch self {
-        case .refused, .hostFull, .flagLost, .protectionDenied: "bad"
+        case .refused, .hostFull, .flagLost, .protectionDenied, .terminated, .lockHeld: "bad"
         case .purge, .dropped: "noted"
         default: "event"
         }

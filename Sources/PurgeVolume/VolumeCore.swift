@@ -85,6 +85,9 @@ final class VolumeCore: Sendable {
     let retries = Mutex<[pid_t: Retries.Retry]>([:])
     /// Whether `retries` has any entry.
     let areRetries = Atomic<Bool>(false)
+    let app = AppProcesses()
+    /// How often the system has terminated the app.
+    let appTerminations = Atomic<Int>(0)
     /// Calls that failed because the disk under the store has no room.
     let hostRefusals = Atomic<Int>(0)
     /// How many calls returned before the kernel had been told which names they purged or made.

@@ -17,7 +17,7 @@ extension Mounts {
             try withMount { mount in
                 #expect(try mount.read("app.state") == "terminated" && !mount.status().app.running)
                 try mount.write("launch", to: "app.state")
-                #expect(try mount.read("app.state") == "running" && mount.status().app.running)
+                #expect(try mount.read("app.state") == "foreground" && mount.status().app.running)
                 try mount.write("terminate", to: "app.state")
                 #expect(try mount.read("app.state") == "terminated")
                 try mount.write("launch\n", to: "app.state")
@@ -181,10 +181,10 @@ extension Mounts {
                 }
                 let path = "cat $PURGEFS_MOUNT/.purgefs/app.state; basename $PURGEFS_MOUNT"
                 let first = try run("echo x > $HOME/Documents/a; echo x > $TMPDIR/b; \(path)")
-                #expect(try run(path) == first && first.hasPrefix("running\n"))
+                #expect(try run(path) == first && first.hasPrefix("foreground\n"))
                 try PurgefsBinary.run("app", "update", store).succeeded()
                 let second = try run("\(path); ls $HOME/Documents $TMPDIR")
-                #expect(!second.hasPrefix(first) && second.hasPrefix("running\n"))
+                #expect(!second.hasPrefix(first) && second.hasPrefix("foreground\n"))
                 #expect(second.contains("a\n") && !second.contains("b\n"))
                 let events = try StoreEvent.journal(of: store).map { "\($0.type) \($0.reason ?? "")" }
                 let run = ["mount ", "app launch", "app terminate", "unmount "]

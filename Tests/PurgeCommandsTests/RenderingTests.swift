@@ -71,7 +71,7 @@ struct RenderingTests {
             tiers: StatusReport.Tiers { _ in usage },
             marked: StatusReport.Marked(purgeable: usage, excludedFromBackup: StatusReport.Usage()),
             pressure: .normal, purging: true, device: .init(state: "unlocked", clock: 0, boots: 1),
-            app: .init(container: "ID", running: true), counters: .init())
+            app: .init(container: "ID", state: .foreground), counters: .init())
     }
 
     /// Everything fits on a terminal of 80 columns and 24 lines.

@@ -11,7 +11,7 @@ import Testing
         var device = Device(containerID: id)
         device.lock.state = state
         if state == .locking { device.lock.locksAt = after(4) }
-        device.isRunning = isRunning
+        device.app = isRunning ? .foreground : .terminated
         return device
     }
     private static func after(_ seconds: Int64) -> Instant { start.advanced(by: TimeSpan(seconds: seconds)) }
@@ -161,7 +161,7 @@ import Testing
             var device = Self.device(state, isRunning: isRunning)
             _ = try device.apply(.reboot, as: "", by: 7, at: Self.start)
             let effects = device.finish(newID: Self.otherID, freed: .zero, by: 7, at: Self.start)
-            let end = isRunning ? [Self.told(.app, "terminate", trigger: .reboot)] : []
+            let end = isRunning ? [Self.told(.app, "terminate", trigger: .reboot), .processes] : []
             #expect(
                 effects == end + [
                     Self.told(.device, "beforeFirstUnlock", trigger: .reboot), .lockState(.beforeFirstUnlock), .save,
@@ -177,7 +177,7 @@ import Testing
         var device = Self.device(.locked, isRunning: true)
         _ = try device.apply(.app(command), as: "", by: 7, at: Self.start)
         let effects = device.finish(newID: Self.otherID, freed: ByteCount(blocks: 3), by: 7, at: Self.start)
-        #expect(effects == [Self.told(.app, command.rawValue, bytes: bytes), .save])
+        #expect(effects == [Self.told(.app, command.rawValue, bytes: bytes), .processes, .save])
         #expect(device.containerID == Self.otherID && !device.isRunning && device.unfinished == nil)
         #expect(device.state == .locked && device.boots == 1)
     }
@@ -188,11 +188,11 @@ import Testing
             try device.apply(.app(command), as: "", by: 7, at: Self.start)
         }
         #expect(try make(.terminate) == [])
-        #expect(try make(.launch) == [Self.told(.app, "launch"), .makeLayout, .policies(.check)])
+        #expect(try make(.launch) == [Self.told(.app, "launch"), .processes, .makeLayout, .policies(.check)])
         #expect(device.isRunning && !device.asSaved.isRunning)
         #expect(try make(.launch) == [])
-        #expect(try make(.terminate) == [Self.told(.app, "terminate")])
-        #expect(!device.isRunning && device.revision == 0)
+        #expect(try make(.terminate) == [Self.told(.app, "terminate"), .processes])
+        #expect(!device.isRunning && device.revision == 2)
     }
 
     @Test func whatHasChangedSinceItWasSaved() {

@@ -16,7 +16,7 @@ import Testing
         (settings.others, settings.othersPurgeable) = (ByteCount(blocks: others), ByteCount(blocks: purgeable))
         try device.take(settings)
         _ = try device.apply(.profile(.device), as: "", by: 0, at: start)
-        device.isRunning = isRunning
+        device.app = isRunning ? .foreground : .terminated
         device.ledgers[0].enter(ByteCount(blocks: used), as: .init(tier: .persistent))
         for (each, blocks) in files { device.ledgers[0].offer(ByteCount(blocks: blocks), as: each) }
         _ = device.judgePressure()
@@ -121,24 +121,24 @@ import Testing
     @Test func orderAtEachUrgency() {
         let over = ["low", "medium", "high"].map { "marked over age \($0), marked over size \($0)" }
         #expect(
-            Self.words(Profile.device.order(.low, isRunning: true))
+            Self.words(Profile.device.order(.low, isInForeground: true))
                 == [over[0], "aged low", "aged medium", "aged high", "marked low"])
         #expect(
-            Self.words(Profile.device.order(.high, isRunning: true))
+            Self.words(Profile.device.order(.high, isInForeground: true))
                 == over + [
                     "temporary low, aged low", "temporary medium, aged medium", "temporary high, aged high",
                     "marked low", "marked medium", "marked high",
                 ])
         let caches = ["low", "medium", "high"].map { "caches over age \($0), caches over size \($0)" }
         #expect(
-            Self.words(Profile.device.order(.medium, isRunning: false))
+            Self.words(Profile.device.order(.medium, isInForeground: false))
                 == [caches[0] + ", " + over[0], caches[1] + ", " + over[1], caches[2]] + [
                     "caches low", "caches medium", "caches high", "aged low", "aged medium", "aged high", "marked low",
                     "marked medium",
                 ])
-        #expect(Profile.device.order(.low, isRunning: false).takesCachesWhole)
-        #expect(!Profile.device.order(.high, isRunning: true).takesCachesWhole)
-        #expect(!Profile.documented.order(.high, isRunning: false).takesCachesWhole)
+        #expect(Profile.device.order(.low, isInForeground: false).takesCachesWhole)
+        #expect(!Profile.device.order(.high, isInForeground: true).takesCachesWhole)
+        #expect(!Profile.documented.order(.high, isInForeground: false).takesCachesWhole)
     }
 
     /// A purge in progress keeps its urgency until desired is reached.

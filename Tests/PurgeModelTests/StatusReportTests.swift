@@ -24,7 +24,7 @@ import Testing
             marked: .init(
                 purgeable: .init(bytes: ByteCount(8192), files: 2), excludedFromBackup: .init(bytes: .zero, files: 5)),
             pressure: .nearLow, purging: true, device: .init(state: "unlocked", clock: 60, boots: 2),
-            app: .init(container: "2B9B0D5C-6A4E-4B59-8B0E-0D9A6F3F1C11", running: false), counters: counters)
+            app: .init(container: "2B9B0D5C-6A4E-4B59-8B0E-0D9A6F3F1C11", state: .terminated), counters: counters)
     }
 
     private func json(_ report: StatusReport) throws -> String {
@@ -37,7 +37,7 @@ import Testing
     @Test func shapeIsThatOfTheContract() throws {
         #expect(
             try json(report(mountpoint: "/m")) == """
-                {"app":{"container":"2B9B0D5C-6A4E-4B59-8B0E-0D9A6F3F1C11","running":false},\
+                {"app":{"container":"2B9B0D5C-6A4E-4B59-8B0E-0D9A6F3F1C11","running":false,"state":"terminated"},\
                 "counters":{"protectionDenied":1,"purgedBytes":12288,"purgedFiles":3,"refusedWrites":2},\
                 "device":{"boots":2,"clock":60,"state":"unlocked"},\
                 "marked":{"excludedFromBackup":{"bytes":0,"files":5},"purgeable":{"bytes":8192,"files":2}},\
@@ -56,7 +56,7 @@ import Testing
         var device = Device(containerID: "2B9B0D5C-6A4E-4B59-8B0E-0D9A6F3F1C11")
         (device.total, device.others, device.othersPurgeable) = (ByteCount(409_600), ByteCount(40960), ByteCount(8192))
         (device.boots, device.clock, device.lock.state) = (3, 60, .locked)
-        device.isRunning = true
+        device.app = .foreground
         device.notePurged(files: 3, bytes: ByteCount(12288))
         device.noteRefused()
         device.ledgers[0].enter(ByteCount(4096), as: .init(tier: .temporary))
@@ -68,7 +68,7 @@ import Testing
             device: device, ledger: device.ledgers[0], mountpoint: "/m", store: "/s", purging: false)
         #expect(
             try json(report) == """
-                {"app":{"container":"2B9B0D5C-6A4E-4B59-8B0E-0D9A6F3F1C11","running":true},\
+                {"app":{"container":"2B9B0D5C-6A4E-4B59-8B0E-0D9A6F3F1C11","running":true,"state":"foreground"},\
                 "counters":{"protectionDenied":0,"purgedBytes":12288,"purgedFiles":3,"refusedWrites":1},\
                 "device":{"boots":3,"clock":60,"state":"locked"},\
                 "marked":{"excludedFromBackup":{"bytes":299008,"files":1},"purgeable":{"bytes":8192,"files":1}},\

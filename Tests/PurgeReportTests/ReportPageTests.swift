@@ -33,7 +33,7 @@ struct ReportPageTests {
                 "pressure":"nearLow","purging":false,
                 "thresholds":{"veryLow":3358720,"low":6713344,"nearLow":7049216,"desired":7385088},
                 "device":{"state":"unlocked","clock":259200,"boots":2},
-                "app":{"container":"0D6E8D52-7F36-4F0B-9D2B-3A2C3B8E1F10","running":true},
+                "app":{"container":"0D6E8D52-7F36-4F0B-9D2B-3A2C3B8E1F10","running":true,"state":"foreground"},
                 "counters":{"purgedFiles":37,"purgedBytes":38797312,"refusedWrites":5,"protectionDenied":2}}
                 """)
     }

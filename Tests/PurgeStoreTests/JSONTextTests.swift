@@ -46,7 +46,7 @@ struct JSONTextTests {
             reclaimableFiles: .zero, thresholds: .off),
         tiers: StatusReport.Tiers { $0 == .caches ? StatusReport.Usage(bytes: ByteCount(4096), files: 1) : .init() },
         marked: .init(purgeable: .init(), excludedFromBackup: .init()), pressure: .normal, purging: false,
-        device: .init(state: "unlocked", clock: 0, boots: 1), app: .init(container: "U", running: true),
+        device: .init(state: "unlocked", clock: 0, boots: 1), app: .init(container: "U", state: .foreground),
         counters: .init())
 
     @Test func writesAReportOnOneLine() {
@@ -58,7 +58,7 @@ struct JSONTextTests {
                 + #""persistent":{"bytes":0,"files":0}},"marked":{"purgeable":{"bytes":0,"files":0},"#
                 + #""excludedFromBackup":{"bytes":0,"files":0}},"pressure":"normal","purging":false,"#
                 + #""thresholds":{"veryLow":0,"low":0,"nearLow":0,"desired":0},"device":{"state":"unlocked","#
-                + #""clock":0,"boots":1},"app":{"container":"U","running":true},"counters":{"purgedFiles":0,"#
+                + #""clock":0,"boots":1},"app":{"container":"U","running":true,"state":"foreground"},"counters":{"purgedFiles":0,"#
                 + #""purgedBytes":0,"refusedWrites":0,"protectionDenied":0}}"#)
     }
 

@@ -23,7 +23,7 @@ struct PurgeScenarioTests {
             settings.profile = Profile(rawValue: scenario.profile)
             try fixture.tree.accounts.change { device in
                 try device.take(settings)
-                device.isRunning = scenario.isRunning
+                device.app = scenario.isRunning ? .foreground : .terminated
             }
             for path in ["Library/Application Support", "Library/Preferences"] + scenario.directories {
                 fixture.makeDirectory(path)

@@ -126,7 +126,7 @@ struct DeviceWorkTests {
             try live.removeDirectory("Documents")
             try live.command(.appState, "launch")
             #expect(try stored(live) == ["tmp", "Library", "Documents"])
-            #expect(live.volume.controlFiles.text(of: .appState) == "running\n")
+            #expect(live.volume.controlFiles.text(of: .appState) == "foreground\n")
             #expect(live.used == 2)
         }
     }

@@ -19,6 +19,9 @@ extension ControlEndpoint {
         switch error {
         case .invalid where file == .deviceClock:
             "The clock can be at most 4294967296 seconds (136 years) ahead of real time."
+        case .noSuchProcess where file == .appState:
+            "Only an app that runs can be suspended (`purgefs app launch` launches it), and an offloaded app cannot start "
+                + "until it is installed (`purgefs app install`)."
         case .ioError:
             isMounted
                 ? "The change is in force, but could not be saved: it is lost at the unmount unless a later change is "

@@ -64,7 +64,10 @@ struct MountDaemon {
         }
         self.request.start = area?.root
         self.request.expectedStore = arguments.text(.knownStore).flatMap { ExpectedStore($0) } ?? expected
-        if arguments.has(.runsApp) { self.request.appProcess = getppid() }
+        if arguments.has(.runsApp) {
+            self.request.appProcess = getppid()
+            self.request.appState = arguments.startState.map { $0.app ?? .background } ?? .foreground
+        }
         self.request.isStoreDiscarded = arguments.has(.discardsStore)
         self.request.whenEnding = { Self.tell(serviceManager, .stopping) }
         self.request.trace = try Self.trace(arguments)

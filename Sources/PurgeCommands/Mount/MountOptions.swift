@@ -2,6 +2,7 @@ import PurgeCommandLine
 import PurgeFUSE
 import PurgeModel
 import PurgeStore
+import PurgeSystem
 
 extension OptionSpec {
     static let total = OptionSpec("total", .size, "size of the simulated device (64G)")
@@ -19,6 +20,14 @@ extension OptionSpec {
         "protection class of new files whose directory has none (completeUntilFirstUserAuthentication)")
     static let allowOther = OptionSpec(
         "allow-other", "let other users access the mount; needs root, or user_allow_other in /etc/fuse.conf")
+    static let state = OptionSpec(
+        "state", .choice("STATE", StartState.allCases.map(\.rawValue)),
+        "what the app meets at its start: an app in the background or suspended, or a device that is locked or was not "
+            + "unlocked since it booted")
+    static let shared = OptionSpec(
+        "shared", .directory, addsUp: true,
+        "DIR stands for the container of an app group: a lock held there by an app that is suspended ends the app; "
+            + "without --shared, a lock on any file outside of the container does. May be repeated")
     static let mountOptions = OptionSpec(
         "o", .text("OPTIONS"), addsUp: true,
         "options for mount(8), separated by commas: ro, noexec, allow_other, ... May be repeated")
@@ -26,7 +35,7 @@ extension OptionSpec {
 
     /// The options that both `run` and `mount` take.
     static let mounting: [OptionSpec] = [
-        total, others, othersPurgeable, profile, purgeLatency, protection, allowOther, mountOptions, log,
+        total, others, othersPurgeable, profile, purgeLatency, protection, state, shared, allowOther, mountOptions, log,
     ]
 }
 
@@ -35,6 +44,8 @@ extension Arguments {
     func mountRequest(store: String, mountpoint: String) throws(CommandFailure) -> MountRequest {
         var request = MountRequest(storePath: store, mountpoint: mountpoint)
         request.settings = try settingsChange()
+        request.appState = startState?.app
+        request.sharedFolders = texts(.shared).map { Places.resolved($0) ?? $0 }
         request.options = mountOptions
         for word in mountOptions {
             if let objection = MountOptionWords.objection(to: word) { throw .usage("-o \(word): \(objection)") }
@@ -60,8 +71,11 @@ extension Arguments {
         change.others = size(.others)
         change.othersPurgeable = size(.othersPurgeable)
         change.protection = text(.protection).flatMap { FileProtection(text: $0) }
+        change.lock = startState?.lock
         return change
     }
+
+    var startState: StartState? { text(.state).flatMap { StartState(rawValue: $0) } }
 
     /// Returns `--total`. Refuses a size below 1 MiB, the smallest device.
     private func deviceSize() throws(CommandFailure) -> ByteCount? {

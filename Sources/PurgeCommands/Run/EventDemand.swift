@@ -7,7 +7,7 @@ import PurgeSystem
 struct EventDemand: Sendable {
     private static let types: [(word: String, type: EventType)] = [
         ("refused", .refused), ("purged", .purge), ("flagLost", .flagLost), ("protectionDenied", .protectionDenied),
-        ("hostFull", .hostFull),
+        ("hostFull", .hostFull), ("terminated", .terminated),
     ]
     static let words = types.map(\.word)
 

@@ -207,6 +207,7 @@ struct RunSession {
         let command = try RunningCommand.start(
             invocation.rawOperands, environment: RunEnvironment.make(mountpoint: prepared.mountpoint), mask: mask,
             directory: invocation.arguments.has(.chdir) ? prepared.mountpoint : nil, beside: daemon.pid)
+        if invocation.arguments.text(.signals) != "off" { nameProcess(command.pid) }
         plan.noteBeginning()
         var isLost = false
         let end = try command.wait(signals: Self.blocked, passedOn: Self.passedOn) {
@@ -217,6 +218,15 @@ struct RunSession {
             return true
         }
         return Outcome(end: end, hasLostContainer: isLost)
+    }
+
+    /// Makes COMMAND the process of the app. A failure is not reported: either COMMAND or the daemon has ended, or the mount is
+    /// read-only and has no app.
+    private func nameProcess(_ pid: pid_t) {
+        let control = MountedControl(place: prepared.mountpoint)
+        _ = answer { () throws(CommandFailure) in
+            do throws(Errno) { try control.write("\(pid)", to: .appProcess) } catch {}
+        }
     }
 
     /// Carries out the steps of the plan that come before COMMAND.

@@ -1,3 +1,4 @@
+import PurgeCommandLine
 import PurgeModel
 import PurgeStore
 
@@ -13,7 +14,15 @@ struct RunSummary {
     let events: RunTally
 
     var text: String {
-        verdict.text + "; purged \(purgedText), \(refusedText) refused" + (after.map { "; \(space($0.storage))" } ?? "")
+        verdict.text + (events.termination.map { "; \(Self.text(of: $0))" } ?? "")
+            + "; purged \(purgedText), \(refusedText) refused" + (after.map { "; \(space($0.storage))" } ?? "")
+    }
+
+    /// Returns a termination in words: `the system terminated the app (0xdead10cc, lockHeldWhileSuspended: /shared/db)`.
+    private static func text(of event: Event) -> String {
+        let path = event.path.map { ": \(VisibleText.of($0))" } ?? ""
+        let holder = event.pid.map { ", locked by process \($0)" + (event.process.map { " (\(VisibleText.of($0)))" } ?? "") }
+        return "the system terminated the app (\(event.code ?? ""), \(event.reason ?? "")\(path)\(holder ?? ""))"
     }
 
     var purgedText: String {
@@ -47,9 +56,15 @@ extension RunSummary {
             var bytes: ByteCount
             var byReason: [String: ByteCount]
         }
+        struct Termination: Encodable {
+            var reason, code, path: String?
+            var pid: Int32?
+            var process: String?
+        }
         var version = 1
         var verdict: String
         var status: Int32?
+        var terminated: Termination?
         var purged: Purged
         var refusedWrites: Int64
         var events: [String: Int]
@@ -60,6 +75,9 @@ extension RunSummary {
     var json: String {
         let document = Document(
             verdict: verdict.word, status: status,
+            terminated: events.termination.map {
+                .init(reason: $0.reason, code: $0.code, path: $0.path, pid: $0.pid, process: $0.process)
+            },
             purged: .init(
                 files: events.purgedFiles, bytes: events.purgedBytes,
                 byReason: Dictionary(uniqueKeysWithValues: events.purged.map { ($0.reason, $0.bytes) })),

@@ -13,6 +13,8 @@ struct RunTally: Sendable {
     private(set) var purged: [Purged] = []
     private(set) var refusals: Int64 = 0
     private(set) var hostRefusals = 0
+    /// The first event of type `terminated`.
+    private(set) var termination: Event?
     /// How many events of each type there were.
     private(set) var counts: [EventType: Int] = [:]
     /// The demands of `--fail-on`, with the events that they have matched.
@@ -37,6 +39,7 @@ struct RunTally: Sendable {
             addPurged(event.bytes ?? .zero, reason: event.reason ?? "unknown")
         case .refused: refusals += 1
         case .hostFull: hostRefusals += 1
+        case .terminated: termination = termination ?? event
         default: break
         }
     }

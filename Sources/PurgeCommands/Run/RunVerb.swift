@@ -22,6 +22,9 @@ extension OptionSpec {
             + "\(EventDemand.words.joined(separator: ", ")). May be repeated")
     static let summaryFile = OptionSpec(
         "summary", .file, "at the end, write a JSON summary of the run to FILE (- is standard output)")
+    static let signals = OptionSpec(
+        "signals", .choice("on|off", ["on", "off"]),
+        "off: do not stop, continue or kill COMMAND when the state of the app changes (on)")
     static let quiet = OptionSpec("quiet", "print no summary on standard error")
     static let eventsFile = OptionSpec(
         "events", .file, "write the events of this run to FILE (- is standard output), one JSON object per line")
@@ -44,9 +47,12 @@ extension Verb {
             "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to COMMAND. If the container goes "
                 + "away while COMMAND runs, COMMAND gets SIGTERM, and SIGKILL 10 seconds later. Processes that COMMAND "
                 + "leaves behind in the container lose it; they are named on standard error.",
+            "COMMAND is the app. It starts in the foreground. When the app is suspended (--at 5s app.state=suspend), "
+                + "COMMAND and its descendants are stopped, until it is launched again. When the system terminates the "
+                + "app, they are killed, the summary says why, and the status is 137.",
         ],
         options: [OptionSpec.store, OptionSpec.copyOf, OptionSpec.seed] + OptionSpec.mounting + [
-            OptionSpec.at, OptionSpec.chdir, OptionSpec.failOn, OptionSpec.eventsFile, OptionSpec.summaryFile,
+            OptionSpec.at, OptionSpec.signals, OptionSpec.chdir, OptionSpec.failOn, OptionSpec.eventsFile, OptionSpec.summaryFile,
             OptionSpec.reportFile, OptionSpec.annotate, OptionSpec.traceFile, OptionSpec.quiet,
         ],
         operands: 1...(.max), endsAtFirstOperand: true,

@@ -64,6 +64,7 @@ struct RunningCommand {
                 }
                 if killTime == nil, hasLostContainer() {
                     killTime = System.uptime() + Self.graceMilliseconds * 1_000_000
+                    continueDescendants()
                     send(SIGTERM)
                 }
                 if let time = killTime, System.uptime() > time { send(SIGKILL) }
@@ -87,6 +88,14 @@ struct RunningCommand {
     private func reapOrphans() throws(Errno) {
         while let child = try System.endedChild(), child != pid, child != daemon {
             _ = try System.wait(for: child, blocking: true)
+        }
+    }
+
+    /// Continues processes that the daemon had stopped, because it can no longer do so.
+    private func continueDescendants() {
+        guard let command = ProcessStatus(of: pid) else { return }
+        for process in ProcessStatus.tree(of: command) {
+            do throws(Errno) { try System.signal(process.pid, SIGCONT) } catch {}  // it has ended, or is another user's
         }
     }
 

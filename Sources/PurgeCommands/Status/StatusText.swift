@@ -14,7 +14,7 @@ struct StatusText {
 
     private var place: [String] {
         [
-            row("container", VisibleText.of(report.app.container) + (report.app.running ? ", app running" : "")),
+            row("container", VisibleText.of(report.app.container) + (report.app.running ? ", app in state \(report.app.state.rawValue)" : "")),
             row("mounted at", (report.mountpoint.map(VisibleText.of) ?? "nowhere") + unfinished),
             row("store", VisibleText.of(report.store)),
             row("device", VisibleText.of(device)),

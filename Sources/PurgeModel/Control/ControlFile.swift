@@ -22,6 +22,7 @@ public enum ControlFile: String, CaseIterable, Sendable {
     case deviceClock = "device.clock"
     case deviceBackup = "device.backup"
     case appState = "app.state"
+    case appProcess = "app.process"
     case journalSize = "journal.size"
     case journalAge = "journal.age"
     case status = "status.json"

@@ -10,7 +10,7 @@ extension StatusReport {
             pressure: device.level, purging: purging,
             device: Device(
                 state: device.state.rawValue, clock: device.clock, boots: device.boots, unfinished: device.unfinished),
-            app: App(container: device.containerID, running: device.isRunning), counters: Counters(device.counters))
+            app: App(container: device.containerID, state: device.app), counters: Counters(device.counters))
         if device.othersShare != OthersShare.most { storage.othersShare = device.othersShare }
     }
 }

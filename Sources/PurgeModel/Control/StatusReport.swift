@@ -40,9 +40,11 @@ public struct StatusReport: Codable, Sendable {
     public struct App: Codable, Sendable {
         public var container: String
         public var running: Bool
-        public init(container: String, running: Bool) {
+        public var state: AppState
+        public init(container: String, state: AppState) {
             self.container = container
-            self.running = running
+            running = state.isRunning
+            self.state = state
         }
     }
     public struct Counters: Codable, Hashable, Sendable {

@@ -33,6 +33,10 @@ public enum DeviceRefusal: Error, Hashable, Sendable {
     case moreThanOthers
     /// The thresholds would not ascend from very low to desired.
     case notRising
+    /// The app does not run, so it cannot be suspended.
+    case notRunning
+    /// The app is offloaded, so it cannot start.
+    case offloaded
 }
 
 /// An effect of a change to the device; effects are carried out in order.
@@ -56,6 +60,10 @@ public enum DeviceEffect: Hashable, Sendable {
     case work(DeviceWork)
     /// Check directory policies, or empty their directories.
     case policies(PolicyCommand)
+    /// Stop, continue or kill the processes of the app, as its state says.
+    case processes
+    /// Kill the processes of the app.
+    case killApp
     /// Recreate missing standard folders.
     case makeLayout
     /// Invalidate the file attributes that the kernel has cached.
@@ -109,7 +117,7 @@ extension Device {
         case .lock: return lock.lock(at: now) ? toldState(by: pid, at: now) + [.save] : []
         case .unlock: return lock.unlock() ? toldState(by: pid, at: now) + [.save] : []
         case .reboot: return profile.rebootEmptiesTemporary ? begin(.reboot) : reboot(by: pid, at: now)
-        case .app(let command): return command.carryOut(on: &self, by: pid, at: now)
+        case .app(let command): return try command.carryOut(on: &self, by: pid, at: now)
         case .policies(let command):
             (event.type, event.reason) = (.policy, command.rawValue)
             return [.event(event), .policies(command)]

@@ -6,7 +6,7 @@ extension Device: Codable {
     private enum Member: String, CodingKey, CaseIterable {
         case version, profile, total, others, othersPurgeable, thresholds, protection, containerID, boots, counters
         // Omitted while they have a new device's value.
-        case state, locksAt, clock, unfinished, othersShare, purgeLatency, agedDay
+        case state, locksAt, clock, unfinished, othersShare, purgeLatency, agedDay, offloaded, lastForeground
         case history = "clockAdvances"
     }
 
@@ -38,6 +38,8 @@ extension Device: Codable {
         purgeLatency =
             try file.decodeIfPresent(Int64.self, forKey: .purgeLatency).map { TimeSpan(seconds: $0) }
             ?? .usualPurgeLatency
+        if try file.decodeIfPresent(Bool.self, forKey: .offloaded) ?? false { app = .offloaded }
+        lastForeground = try file.decodeIfPresent(Int64.self, forKey: .lastForeground).map(Instant.init(nanoseconds:))
         journal = try JournalBounds(from: decoder)
         ageing = TemporaryAgeing(
             isOn: profile.agesTemporary, day: try file.decodeIfPresent(Int64.self, forKey: .agedDay))
@@ -63,6 +65,8 @@ extension Device: Codable {
         if othersShare != OthersShare.most { try file.encode(othersShare, forKey: .othersShare) }
         if !history.isEmpty { try file.encode(history, forKey: .history) }
         if purgeLatency != .usualPurgeLatency { try file.encode(purgeLatency.seconds, forKey: .purgeLatency) }
+        if app == .offloaded { try file.encode(true, forKey: .offloaded) }
+        try file.encodeIfPresent(lastForeground?.nanoseconds, forKey: .lastForeground)
         try journal.encode(to: encoder)
         try file.encodeIfPresent(ageing.day, forKey: .agedDay)
     }

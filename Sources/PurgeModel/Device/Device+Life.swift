@@ -32,6 +32,15 @@ extension Device {
     }
 }
 
+extension Device {
+    /// Puts the device into a state without the events of a change. `beforeFirstUnlock` counts as a boot.
+    mutating func start(_ state: LockState) {
+        if state == .beforeFirstUnlock { boots = min(boots + 1, ByteCount.largestSetting.bytes) }
+        lock = DeviceLock()
+        lock.state = state
+    }
+}
+
 // Work that must not be left half done: begin it, remove files, finish it. Before `finish`, the work sets only its mark, so a
 // device with the mark is otherwise as it was before the work.
 extension Device {
@@ -56,39 +65,23 @@ extension Device {
         abandon()
         let pid = pid == 0 ? nil : pid
         guard work != .reboot else { return reboot(by: pid, at: now) }
-        isRunning = false
+        let wasRunning = isRunning
+        if wasRunning { _ = enter(.terminated, at: now) }
+        if work == .delete { lastForeground = nil }
         containerID = newID
         var event = Event(time: now.iso8601, type: .app, reason: work.rawValue, pid: pid)
         if work == .delete { event.bytes = freed }
-        return [.event(event), .save]
+        return [.event(event)] + (wasRunning ? [.processes] : []) + [.save]
     }
 
     /// Turns the device off and on again, once the files that a reboot removes are gone.
     mutating func reboot(by pid: Int32?, at now: Instant) -> [DeviceEffect] {
         let wasRunning = isRunning
-        isRunning = false
+        if wasRunning { _ = enter(.terminated, at: now) }
         boots = min(boots + 1, ByteCount.largestSetting.bytes)
         lock.reboot()
         let end = Event(
             time: now.iso8601, type: .app, reason: AppCommand.terminate.rawValue, trigger: .reboot, pid: pid)
-        return (wasRunning ? [.event(end)] : []) + toldState(by: pid, at: now, trigger: .reboot) + [.save]
-    }
-
-}
-
-extension AppCommand {
-    func carryOut(on device: inout Device, by pid: Int32, at now: Instant) -> [DeviceEffect] {
-        let event = Event(time: now.iso8601, type: .app, reason: rawValue, pid: pid)
-        switch self {
-        case .launch where !device.isRunning:
-            device.isRunning = true
-            return [.event(event), .makeLayout, .policies(.check)]
-        case .terminate where device.isRunning:
-            device.isRunning = false
-            return [.event(event)]
-        case .launch, .terminate: return []
-        case .update: return device.begin(.update)
-        case .delete: return device.begin(.delete)
-        }
+        return (wasRunning ? [.event(end), .processes] : []) + toldState(by: pid, at: now, trigger: .reboot) + [.save]
     }
 }

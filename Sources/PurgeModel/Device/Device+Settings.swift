@@ -6,6 +6,7 @@ public struct SettingsChange: Hashable, Sendable {
     public var othersPurgeable: ByteCount?
     public var protection: FileProtection?
     public var purgeLatency: TimeSpan?
+    public var lock: LockState?
     public init() {}
 
     public enum Size: Sendable { case total, others, othersPurgeable }
@@ -49,6 +50,7 @@ extension SettingsChange {
         var next = device
         if let profile { next.set(profile) }
         next.purgeLatency = purgeLatency ?? next.purgeLatency
+        if let lock { next.start(lock) }
         next.protection = protection ?? next.protection
         next.total = try Self.checked(total, .total)?.roundedDown ?? next.total
         next.others = try Self.checked(others, .others)?.roundedUp ?? next.others
@@ -86,6 +88,7 @@ private struct SavedDevice {
             ("the default protection class", now.protection != saved.protection),
             ("the UUID of the container", now.containerID != saved.containerID), ("boots", now.boots != saved.boots),
             ("the lock state", now.lock != saved.lock),
+            ("the offloading of the app", (now.app == .offloaded) != (saved.app == .offloaded)),
             ("the clock", now.clock != saved.clock || now.history != saved.history),
             (
                 saved.unfinished.map { "the end of \($0.text)" } ?? "",

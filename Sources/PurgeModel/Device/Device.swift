@@ -29,8 +29,10 @@ public struct Device: Hashable, Sendable {
     public package(set) var lock = DeviceLock()
     /// Work that a command has begun and not finished. The next writable mount reads this mark and finishes the work.
     public package(set) var unfinished: DeviceWork?
-    /// Whether the app is running. Not saved, because it does not outlive the mount.
-    public package(set) var isRunning = false
+    /// The state of the app. Only `offloaded` is saved, because every other one ends with the mount.
+    public package(set) var app = AppState.terminated
+    /// When the app was last in the foreground, as far as that is over; nil for never.
+    public package(set) var lastForeground: Instant?
     public package(set) var journal = JournalBounds()
     /// Seconds that the device's clock is ahead of real time.
     public package(set) var clock: Int64 = 0
@@ -61,7 +63,7 @@ public struct Device: Hashable, Sendable {
     public var asSaved: Device {
         var device = self
         (device.level, device.levelChanges, device.revision, device.ledgers) = (.normal, 0, 0, [Ledger()])
-        device.isRunning = false
+        if app.isRunning { device.app = .terminated }
         device.reclaiming = Reclaiming()
         return device
     }
@@ -113,7 +115,7 @@ extension Device {
     /// profile.
     public func order(for goal: PurgeGoal, _ trigger: PurgeTrigger) -> PurgeOrder {
         if goal.step != nil { return .documented }
-        return profile.order(trigger == .pressure ? reclaimUrgency ?? .low : .high, isRunning: isRunning)
+        return profile.order(trigger == .pressure ? reclaimUrgency ?? .low : .high, isInForeground: isInForeground)
     }
 
     /// The urgency of the background purge; nil if none is requested.
@@ -132,14 +134,14 @@ extension Capacity {
     }
 
     fileprivate init(of device: borrowing Device) {
-        let (profile, isRunning) = (device.profile, device.isRunning)
+        let (profile, isInForeground) = (device.profile, device.isInForeground)
         self.init(
             profile: profile, total: device.total, others: device.others, othersPurgeable: device.othersPurgeable,
             thresholds: device.limits)
         used = device.ledgers.used
         for ledger in device.ledgers {
-            reclaimableFiles += profile.bytes(of: ledger.reclaimableByClass, .high, isRunning: isRunning)
-            lowUrgencyFiles += profile.bytes(of: ledger.reclaimableByClass, .low, isRunning: isRunning)
+            reclaimableFiles += profile.bytes(of: ledger.reclaimableByClass, .high, isInForeground: isInForeground)
+            lowUrgencyFiles += profile.bytes(of: ledger.reclaimableByClass, .low, isInForeground: isInForeground)
         }
     }
 }

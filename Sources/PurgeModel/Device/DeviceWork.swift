@@ -1,8 +1,3 @@
-/// A command that a user gives about the app.
-public enum AppCommand: String, CaseIterable, Sendable {
-    case launch, terminate, update, delete
-}
-
 /// Work on the files of a store that a command begins, and that the next mount finishes if the daemon ends meanwhile.
 ///
 /// `device.json` is saved with a mark of the work before the first file is removed. The device does not change until the

@@ -52,29 +52,29 @@ extension Profile {
     }
 
     /// Returns the order of a purge of this urgency. A command that names a place uses `PurgeOrder.documented` instead.
-    public func order(_ urgency: Urgency, isRunning: Bool) -> PurgeOrder {
+    public func order(_ urgency: Urgency, isInForeground: Bool) -> PurgeOrder {
         switch self {
         case .documented: .documented
-        case .device: .device(urgency, isRunning: isRunning)
+        case .device: .device(urgency, isInForeground: isInForeground)
         }
     }
 
     /// Returns how many of these bytes a purge of this urgency takes.
-    public func bytes(of files: PurgeableBytes, _ urgency: Urgency, isRunning: Bool) -> ByteCount {
+    public func bytes(of files: PurgeableBytes, _ urgency: Urgency, isInForeground: Bool) -> ByteCount {
         switch self {
         case .documented: files.all
-        case .device: files.bytes { $0.isTakenOnDevice(urgency, isRunning: isRunning) }
+        case .device: files.bytes { $0.isTakenOnDevice(urgency, isInForeground: isInForeground) }
         }
     }
 }
 
 extension PurgeClass {
     /// Returns whether profile `device` takes files of this class.
-    fileprivate func isTakenOnDevice(_ urgency: Urgency, isRunning: Bool) -> Bool {
+    fileprivate func isTakenOnDevice(_ urgency: Urgency, isInForeground: Bool) -> Bool {
         switch self {
         case .aged: true
         case .temporary: urgency == .high
-        case .caches: !isRunning
+        case .caches: !isInForeground
         case .low: true
         case .medium: urgency >= .medium
         case .high: urgency == .high

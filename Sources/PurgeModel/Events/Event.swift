@@ -9,7 +9,7 @@ public enum PurgeTrigger: String, Codable, Sendable {
 }
 
 public enum EventType: String, CaseIterable, Codable, Sendable {
-    case mount, unmount, purge, refused, pressure, capacity, mark, flagLost, protectionDenied, device, clock, app,
+    case mount, unmount, purge, refused, pressure, capacity, mark, flagLost, protectionDenied, device, clock, app, lockHeld, terminated,
         policy, backup, restore, hostFull, dropped, removed, renamed, replaced
 
     /// The app's own name changes, which are in the journal but not in the live stream.
@@ -35,6 +35,8 @@ public struct Event: Codable, Hashable, Sendable {
     public var tier: Tier?
     public var bytes: ByteCount?
     public var reason: String?
+    /// The code of `terminated`, such as 0xdead10cc. Not in the journal, because it follows from the reason.
+    public var code: String?
     public var trigger: PurgeTrigger?
     public var pid: Int32?
     /// The file whose write set off the purge or raised the pressure, in the form of `path`.
@@ -83,6 +85,18 @@ public struct Event: Codable, Hashable, Sendable {
 }
 
 extension Event {
+    /// Reports that the system has ended the app.
+    static func terminated(for reason: AppTermination, path: String?, pid: Int32?, time: String) -> Event {
+        var event = Event(time: time, type: .terminated, path: path, reason: reason.rawValue, pid: pid)
+        event.setCode()
+        return event
+    }
+
+    /// Sets the code that follows from the reason.
+    public mutating func setCode() {
+        if type == .terminated { code = reason.flatMap(AppTermination.init(rawValue:))?.code }
+    }
+
     /// Stands for `count` events that were dropped. The journal numbers this event like any other. A reader that was too slow
     /// gets this event with the number of the last event that the reader missed.
     public static func dropped(_ count: Int, seq: Int64 = 0, time: String = "") -> Event {

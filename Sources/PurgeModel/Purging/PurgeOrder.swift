@@ -31,8 +31,8 @@ public struct PurgeOrder: Sendable {
             + Urgency.allCases.map { ranks(.caches, $0) } + Urgency.allCases.map { ranks(.marked, $0) })
 
     /// Returns the order of profile `device` (docs/RULES.md, Profiles).
-    static func device(_ urgency: Urgency, isRunning: Bool) -> PurgeOrder {
-        (isRunning ? foreground : background)[urgency.rank]
+    static func device(_ urgency: Urgency, isInForeground: Bool) -> PurgeOrder {
+        (isInForeground ? foreground : background)[urgency.rank]
     }
 
     private static let foreground = Urgency.allCases.map { device($0, takesCaches: false) }

@@ -61,7 +61,7 @@ enum EventRow {
         else {
             throw DatabaseError(code: SQLITE_CORRUPT, message: "event \(row.number(0) ?? 0) cannot be understood")
         }
-        return Event(
+        var event = Event(
             seq: seq, time: time, type: type, path: row.text(3), tier: row.text(4).flatMap(Tier.init(rawValue:)),
             bytes: row.number(5).map { ByteCount(max(0, $0)) }, reason: row.text(6),
             trigger: row.text(7).flatMap(PurgeTrigger.init(rawValue:)),
@@ -69,6 +69,8 @@ enum EventRow {
             tombstone: row.number(10) == 1 ? true : nil, to: row.text(11), process: row.text(12),
             lastUse: row.text(13), pressure: row.text(14).flatMap(PressureLevel.init(rawValue:)),
             realTime: row.text(15), passedOver: row.text(16).flatMap(passedOver))
+        event.setCode()
+        return event
     }
 
     /// Parses the skipped files; returns nil if they cannot be understood, because losing them is better than losing the event.

@@ -11,6 +11,8 @@ extension ControlFile {
         case setting(read: (VolumeCore) -> String, parse: (String) -> DeviceChange?)
         /// The outcome of a request, which is a purge or only its plan. It is read on the descriptor that wrote the request.
         case answer(purges: Bool)
+        /// The pid of the app's process, or 0.
+        case process
         /// Events from the moment at which the file is opened.
         case stream
 
@@ -136,9 +138,15 @@ extension ControlFile {
         case .appState:
             Row(
                 .setting(
-                    read: { $0.read { $0.device.isRunning } ? "running\n" : "terminated\n" },
+                    read: { $0.read { $0.device.app }.rawValue + "\n" },
                     parse: { AppCommand(rawValue: $0).map { .app($0) } }),
-                reads: "`running` or `terminated`", writes: "`launch`, `terminate`, `update` or `delete`")
+                reads: "`foreground`, `background`, `suspended`, `terminated` or `offloaded`",
+                writes: "`launch`, `background`, `suspend`, `terminate`, `update`, `delete`, `offload` or `install`")
+        case .appProcess:
+            Row(
+                .process, reads: "the process of the app, or 0",
+                writes: "a process that is stopped, continued and killed, with its descendants, as app.state says; "
+                    + "`0` for none")
         case .journalSize:
             Row(
                 .setting(

@@ -18,23 +18,39 @@ extension ControlFiles {
         case .answer(purges: false):
             handle.content = Array(try selections.plan(try Self.request(bytes)).text.utf8)
         case .setting(_, let parse): try set(handle.file, String(text), parse(String(text)), pid)
+        case .process:
+            guard let process = pid_t(text), process >= 0 else { throw .invalid }
+            try core.app.set(process, by: pid)
+            try deviceChanges.followApp(pid)
         case .report, .stream: throw .invalid
         }
     }
 
-    /// Launches the app for a process, like writing `launch` to app.state.
-    public func launchApp(for pid: pid_t) throws(Errno) {
-        try deviceChanges.apply(.app(.launch), as: AppCommand.launch.rawValue, by: pid)
+    /// Starts the app for a process, as commands in app.state do.
+    public func startApp(in state: AppState, for pid: pid_t) throws(Errno) {
+        let commands: [AppCommand] =
+            switch state {
+            case .foreground: [.launch]
+            case .background: [.background]
+            case .suspended: [.background, .suspend]
+            case .terminated, .offloaded: []
+            }
+        for command in commands { try deviceChanges.apply(.app(command), as: command.rawValue, by: pid) }
     }
 
-    /// Ends the app, and waits for the purging that this requires. The app need not have been launched. Its end is not saved in
-    /// device.json.
+    /// Sets the folders that stand for containers of app groups. A lock in one of them ends the app when it is suspended.
+    public func share(_ folders: [String]) { core.app.sharedFolders = folders }
+
+    /// Ends the app, and waits for the purging that this requires. The app need not run.
     public func endApp(of pid: pid_t) {
         do throws(Errno) {
             try deviceChanges.apply(.app(.terminate), as: AppCommand.terminate.rawValue, by: pid)
         } catch {}
         Reclaimer(core: core).awaitPressure()
     }
+
+    /// Kills processes of the app that are stopped, because nothing will continue them after the mount.
+    public func releaseProcesses() { _ = core.app.follow { .terminated } }
 
     /// Applies a change, and returns when everything that it requires is done. EINVAL if the text is malformed or the device
     /// refuses the change.

@@ -83,6 +83,7 @@ public struct ControlFiles: VolumeFamily {
         policies.settle()
         switch file.row.content {
         case .report(let read), .setting(let read, _): return read(core)
+        case .process: return "\(core.app.pid ?? 0)\n"
         case .answer, .stream: return ""
         }
     }
@@ -108,6 +109,7 @@ extension VolumeCore {
             ("excluded.files", report.marked.excludedFromBackup.files),
             ("refused.writes", report.counters.refusedWrites),
             ("purged.files", report.counters.purgedFiles), ("purged.bytes", report.counters.purgedBytes),
+            ("app.terminated", Int64(appTerminations.load(ordering: .relaxed))),
             ("host.refused", Int64(hostRefusals.load(ordering: .relaxed))),
             ("announcements.late", Int64(lateAnnouncements.load(ordering: .relaxed))),
         ]

@@ -49,7 +49,7 @@ struct DeviceChanges: VolumeFamily {
                 let lockStates = effects.count { if case .lockState = $0 { true } else { false } }
                 core.lockStateChanges.add(lockStates, ordering: .sequentiallyConsistent)
                 return (effects, lockStates)
-            } catch { throw .invalid }
+            } catch { throw error == .notRunning || error == .offloaded ? .noSuchProcess : .invalid }
         }
         defer {
             core.lockStateChanges.subtract(lockStates, ordering: .sequentiallyConsistent)
@@ -81,6 +81,10 @@ struct DeviceChanges: VolumeFamily {
             case .purge(.pressure): Reclaimer(core: core).awaitPressure()
             case .purge(let trigger): purge(trigger, pid)
             case .work(let work): try carryOut(work, pid)
+            case .processes: try followApp(pid)
+            case .killApp:
+                core.app.kill()
+                core.appTerminations.add(1, ordering: .relaxed)
             case .makeLayout: containerFolders.make()
             case .policies(.check): policies.check()
             case .policies(.reset): policies.reset(pid)
@@ -138,7 +142,7 @@ extension VolumeState {
         case .clock(let seconds): core.clock.set(secondsAhead: seconds)
         case .lockState(let state): core.note(state)
         case .profile(let profile): core.agesTemporary.store(profile.agesTemporary, ordering: .relaxed)
-        case .age, .purge, .work, .policies, .makeLayout, .forgetAttributes, .save: break
+        case .age, .purge, .work, .policies, .processes, .killApp, .makeLayout, .forgetAttributes, .save: break
         }
     }
 }

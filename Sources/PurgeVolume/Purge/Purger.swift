@@ -129,7 +129,7 @@ struct Purger: VolumeFamily {
                         goal, trigger: trigger, tid: tid, limit: Self.batch, spared: goal.isWhole ? spared : nil,
                         leftToFiles: leftToFiles)
                 }
-                if clearsCaches, !state.device.isRunning, let rest = choose(.step(.caches), &state) { return rest }
+                if clearsCaches, !state.device.isInForeground, let rest = choose(.step(.caches), &state) { return rest }
                 clearsCaches = false
                 guard let goal = goal(state, freed) else { return nil }
                 if let purge = choose(goal, &state) { return purge }

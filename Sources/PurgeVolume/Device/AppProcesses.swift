@@ -1,0 +1,124 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import Synchronization
+
+/// The processes of the app: the one that `app.process` names, and its descendants. They are stopped, continued and killed as
+/// the state of the app says.
+///
+/// A descendant of another user than the named process is left alone, so that the daemon of root sends no signals that the
+/// user could not send. The lock is taken before `VolumeCore.state`, and held while signals are sent.
+final class AppProcesses: Sendable {
+    private struct State {
+        var process: ProcessStatus?
+        /// The processes that a suspension has stopped.
+        var stopped: [ProcessStatus] = []
+        var sharedFolders: [String] = []
+    }
+    /// The longest time that a stop waits until no process runs any more, in nanoseconds. A process in an uninterruptible call
+    /// stops when the call returns.
+    private static let patience: Int64 = 2_000_000_000
+
+    private let state = Mutex(State())
+
+    /// The pid of the app; nil if no running process is named.
+    var pid: pid_t? { state.withLock { Self.named($0)?.pid } }
+
+    /// The folders outside of the container in which a lock ends a suspended app. If there are none, every file outside of the
+    /// container counts.
+    var sharedFolders: [String] {
+        get { state.withLock { $0.sharedFolders } }
+        set { state.withLock { $0.sharedFolders = newValue } }
+    }
+
+    /// Names the process of the app, or with 0 none. ESRCH if there is no such process; EPERM if the caller could not send it
+    /// signals; EINVAL if this daemon is one of its descendants.
+    func set(_ pid: pid_t, by caller: pid_t) throws(Errno) {
+        guard pid != 0 else { return state.withLock { $0.process = nil } }
+        guard let process = ProcessStatus(of: pid), !process.hasEnded else { throw .noSuchProcess }
+        // The kernel reports the thread 0 for a caller in another PID namespace.
+        guard caller != 0, let sender = ProcessStatus(of: caller),
+            sender.owner == 0 || sender.owner == process.owner
+        else { throw .notPermitted }
+        guard !ProcessStatus.tree(of: process).contains(where: { $0.pid == getpid() }) else { throw .invalid }
+        state.withLock { $0.process = process }
+    }
+
+    /// Sends the processes the signals that bring them into line with the state of the app, which is read under the lock, so
+    /// that the last change counts. Processes of a terminated app go on, unless they were stopped: those are killed. Returns
+    /// the locks that processes hold when they have stopped.
+    func follow(_ current: () -> AppState) -> [HeldLock] {
+        state.withLock { state in
+            switch current() {
+            case .suspended:
+                guard state.stopped.isEmpty else { return [] }
+                stop(&state)
+                return state.stopped.flatMap(HeldLock.all)
+            case .foreground, .background:
+                Self.send(SIGCONT, to: state.stopped)
+                state.stopped = []
+            case .terminated, .offloaded:
+                if !state.stopped.isEmpty { kill(&state) }
+            }
+            return []
+        }
+    }
+
+    /// Kills the processes.
+    func kill() { state.withLock { kill(&$0) } }
+
+    private func kill(_ state: inout State) {
+        Self.send(SIGKILL, to: state.stopped + Self.members(state))
+        (state.process, state.stopped) = (nil, [])
+    }
+
+    /// Stops the processes, and those that they start meanwhile.
+    private func stop(_ state: inout State) {
+        var signalled: Set<pid_t> = []
+        let began = System.uptime()
+        while true {
+            state.stopped = Self.members(state)
+            let new = state.stopped.filter { !signalled.contains($0.pid) }
+            Self.send(SIGSTOP, to: new)
+            signalled.formUnion(new.map(\.pid))
+            let isDone = new.isEmpty && state.stopped.allSatisfy { $0.isStopped || $0.hasEnded }
+            if isDone || System.uptime() - began > Self.patience { return }
+            usleep(1000)
+        }
+    }
+
+    private static func send(_ signal: Int32, to processes: [ProcessStatus]) {
+        for process in processes where ProcessStatus(of: process.pid)?.begin == process.begin {
+            do throws(Errno) { try System.signal(process.pid, signal) } catch {}  // it has ended
+        }
+    }
+
+    private static func named(_ state: State) -> ProcessStatus? {
+        guard let process = state.process, let now = ProcessStatus(of: process.pid), now.begin == process.begin,
+            !now.hasEnded
+        else { return nil }
+        return now
+    }
+
+    private static func members(_ state: State) -> [ProcessStatus] {
+        guard let process = named(state) else { return [] }
+        return ProcessStatus.tree(of: process).filter {
+            $0.pid != getpid() && (process.owner == 0 || $0.owner == process.owner)
+        }
+    }
+}
+
+/// A lock that a process of the app holds.
+struct HeldLock: Sendable {
+    var lock: FileLock
+    var pid: pid_t
+
+    /// Returns the locks of a process. Leaves out the shared locks that a connection of SQLite to a database in WAL mode keeps
+    /// while it has no transaction.
+    static func all(of process: ProcessStatus) -> [HeldLock] {
+        let locks = FileLock.all(of: process.pid)
+        let paths = Set(locks.map(\.path))
+        return locks.filter { $0.isExclusive || !($0.path.hasSuffix("-shm") || paths.contains($0.path + "-shm")) }
+            .map { HeldLock(lock: $0, pid: process.pid) }
+    }
+}

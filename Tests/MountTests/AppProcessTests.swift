@@ -1,0 +1,168 @@
+import Foundation
+import Glibc
+import PurgeSystem
+import Support
+import Testing
+
+extension Mounts {
+    /// The processes of the app: they are stopped, continued and killed as its state says.
+    @Suite struct AppProcessTests {
+        /// Returns the letter of a process's state in /proc, or nil if there is no such process.
+        private static func state(of pid: pid_t) -> Character? {
+            let stat = Files.text("/proc/\(pid)/stat")
+            return stat.lastIndex(of: ")").flatMap { stat[$0...].split(separator: " ").dropFirst().first?.first }
+        }
+
+        private static func number(in file: String) -> pid_t? {
+            pid_t(Files.text(file).trimmingCharacters(in: .whitespacesAndNewlines))
+        }
+
+        /// COMMAND and a child in a session of its own are stopped by the time that the command returns, and continue together.
+        @Test func suspendedAndContinued() throws {
+            try Scratch.with("app") { scratch in
+                let place = scratch.path
+                let script = """
+                    setsid sh -c 'echo $$ > $OUT/child; exec sleep 1000' &
+                    echo $PURGEFS_MOUNT > $OUT/mount; echo $$ > $OUT/parent
+                    until test -e $OUT/end; do sleep 0.02; done; kill $(cat $OUT/child); exit 7
+                    """
+                let child = try Program.start(
+                    [PurgefsBinary.path, "run", "--", "sh", "-c", script], environment: ["OUT": place])
+                try eventually("COMMAND runs") { Self.number(in: "\(place)/child") != nil && Files.exists("\(place)/parent") }
+                let mount = Files.text("\(place)/mount").trimmingCharacters(in: .newlines)
+                let pids = try ["parent", "child"].map { try #require(Self.number(in: "\(place)/\($0)")) }
+                #expect(Files.text("\(mount)/.purgefs/app.state") == "foreground\n")
+                #expect(Files.text("\(mount)/.purgefs/app.process") == "\(pids[0])\n")
+                try Program.run(PurgefsBinary.path, "app", "suspend", mount).succeeded()
+                #expect(pids.map(Self.state(of:)) == ["T", "T"])
+                #expect(Files.text("\(mount)/.purgefs/app.state") == "suspended\n")
+                for command in ["background", "suspend", "launch"] {
+                    try Program.run(PurgefsBinary.path, "app", command, mount).succeeded()
+                    let isStopped = pids.map { Self.state(of: $0) == "T" }
+                    #expect(isStopped == (command == "suspend" ? [true, true] : [false, false]), "\(command)")
+                }
+                try Files.write("", to: "\(place)/end")
+                #expect(try child.wait(within: Scale.patience) == 7)
+                #expect(pids.compactMap(Self.state(of:)).isEmpty)
+            }
+        }
+
+        /// A suspended app that is terminated never runs again; one in the foreground goes on.
+        @Test(arguments: ["terminate", "update", "offload"]) func theEndOfASuspendedApp(command: String) throws {
+            let run = try Program.run(
+                PurgefsBinary.path, "run", "--state", "suspended", "--at", "1s", "app.state=\(command)", "--",
+                "sleep", "1000")
+            #expect(run.status == 137, "\(run)")
+            let other = try Program.run(
+                PurgefsBinary.path, "run", "--", "sh", "-c", "echo \(command) > $PURGEFS_MOUNT/.purgefs/app.state; exit 3")
+            #expect(other.status == 3, "\(other)")
+        }
+
+        /// A database in a shared folder: suspended in the middle of a transaction, and after it.
+        @Test(arguments: ["BEGIN IMMEDIATE; INSERT INTO t VALUES(1)", "INSERT INTO t VALUES(1)"], ["WAL", "DELETE"])
+        func aSharedDatabase(statement: String, mode: String) throws {
+            try Scratch.with("group") { scratch in
+                let place = scratch.path
+                let program = """
+                    import os, sqlite3, sys, time
+                    db = sqlite3.connect(sys.argv[1], isolation_level=None)
+                    db.execute("PRAGMA journal_mode=\(mode)"); db.execute("CREATE TABLE t(a)")
+                    db.execute("SELECT count(*) FROM t").fetchall()
+                    for statement in sys.argv[2].split(";"): db.execute(statement)
+                    open(sys.argv[3] + "/new", "w").write(os.environ["PURGEFS_MOUNT"])
+                    os.rename(sys.argv[3] + "/new", sys.argv[3] + "/mount")
+                    while not os.path.exists(sys.argv[3] + "/end"): time.sleep(0.02)
+                    """
+                let child = try Program.start([
+                    PurgefsBinary.path, "run", "--shared", place, "--summary", "\(place)/summary", "--", "python3", "-c",
+                    program, "\(place)/group.sqlite", statement, place,
+                ])
+                try eventually("COMMAND has run its statements") { Files.exists("\(place)/mount") }
+                let mount = Files.text("\(place)/mount")
+                try Program.run(PurgefsBinary.path, "app", "suspend", mount).succeeded()
+                if !statement.hasPrefix("BEGIN") {
+                    try Program.run(PurgefsBinary.path, "app", "launch", mount).succeeded()
+                    try Files.write("", to: "\(place)/end")
+                }
+                let status = try child.wait(within: Scale.patience)
+                let summary = Files.text("\(place)/summary")
+                if statement.hasPrefix("BEGIN") {
+                    #expect(status == 137, "\(child.errors)")
+                    #expect(child.errors.contains("the system terminated the app (0xdead10cc, lockHeldWhileSuspended: "))
+                    #expect(child.errors.contains("group.sqlite") && child.errors.contains("(python3)"), "\(child.errors)")
+                    #expect(summary.contains("0xdead10cc"))
+                } else {
+                    #expect(status == 0 && !summary.contains("0xdead10cc"), "\(child.errors)")
+                }
+            }
+        }
+
+        /// Locks that do not end the app: one in the container, which is recorded, and one outside of the shared folders.
+        @Test func locksThatAreNoReason() throws {
+            try Scratch.with("locks") { scratch in
+                let place = scratch.path
+                try Files.makeDirectory("\(place)/group")
+                let script = """
+                    exec 8> $HOME/Documents/own 9> $OUT/other; flock 8; flock -s 9; echo $PURGEFS_MOUNT > $OUT/mount
+                    until test -e $OUT/end; do sleep 0.02; done; exit 5
+                    """
+                let child = try Program.start(
+                    [
+                        PurgefsBinary.path, "run", "--shared", "\(place)/group", "--events", "\(place)/events", "--", "bash",
+                        "-c", script,
+                    ], environment: ["OUT": place])
+                try eventually("COMMAND has its locks") { Files.text("\(place)/mount").hasSuffix("\n") }
+                let mount = Files.text("\(place)/mount").trimmingCharacters(in: .newlines)
+                for command in ["suspend", "launch"] {
+                    try Program.run(PurgefsBinary.path, "app", command, mount).succeeded()
+                }
+                try Files.write("", to: "\(place)/end")
+                #expect(try child.wait(within: Scale.patience) == 5)
+                let told = try StoreEvent.lines(Files.text("\(place)/events")).filter { $0.type == "lockHeld" }
+                #expect(told.map(\.path) == ["Documents/own"])
+                #expect(told.map(\.reason) == ["exclusive lock (flock)"])
+            }
+        }
+
+        /// No status is lost and no process is left beside changes at any moment, even if the daemon is killed
+        /// (Programs/app_states.py). PURGEFS_TEST_SCALE=1 runs 200 rounds.
+        @Test func changesAtAnyMoment() throws {
+            try Scratch.with("states") { scratch in
+                let program = "\(DocumentedExample.root)/Tests/MountTests/Programs/app_states.py"
+                let rounds = Scale.of(200)
+                let outcome = try Program.run([
+                    Program.python, program, PurgefsBinary.path, scratch.path, "\(rounds)", "20261127",
+                ])
+                #expect(try outcome.succeeded() == "\(rounds) rounds\n")
+            }
+        }
+
+        @Test func withoutSignals() throws {
+            let run = try Program.run(
+                PurgefsBinary.path, "run", "--signals", "off", "--state", "suspended", "--", "sh", "-c",
+                "cat $PURGEFS_MOUNT/.purgefs/app.state $PURGEFS_MOUNT/.purgefs/app.process")
+            #expect(try run.succeeded() == "suspended\n0\n")
+        }
+
+        /// What the app meets at its start.
+        @Test(arguments: [
+            ("background", "background", "unlocked"), ("locked", "background", "locked"),
+            ("beforeFirstUnlock", "background", "beforeFirstUnlock"),
+        ]) func startsIn(state: String, app: String, device: String) throws {
+            let run = try Program.run(
+                PurgefsBinary.path, "run", "--state", state, "--", "sh", "-c",
+                "cd $PURGEFS_MOUNT/.purgefs; cat app.state device.state")
+            #expect(run.output == "\(app)\n\(device)\n", "\(run)")
+        }
+
+        /// A process that is not the caller's to signal, one that does not exist, and the daemon's own parent.
+        @Test func processesThatAreRefused() throws {
+            try withMount { mount in
+                for (text, error) in [("1x", Errno.invalid), ("-1", .invalid), ("4194305", .noSuchProcess), ("1", .invalid)] {
+                    #expect(throws: error, "\(text)") { try mount.write(text, to: "app.process") }
+                }
+                #expect(try mount.read("app.process") == "0")
+            }
+        }
+    }
+}
