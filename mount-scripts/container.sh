@@ -165,7 +165,8 @@ container_bytes() {
     echo "$1"
 }
 
-# container_purge SIZE|tmp|caches|purgeable|all: purges, and returns 1 if a size could not be reached.
+# container_purge SIZE|tmp|caches|purgeable|all: purges, and returns 1 if a size could not be reached. 'evenOpen tmp' takes open
+# files too, and so for caches and purgeable.
 container_purge() { container_write storage.reclaim "$1"; }
 
 # container_lock: locks the device, and lets the ten seconds pass in which protected files stay readable.

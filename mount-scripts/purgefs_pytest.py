@@ -293,16 +293,20 @@ class Container:
             self.set(others=storage["others"] + room - wanted)
         raise RuntimeError(f"{self.room(place)} bytes are left, not {leaving}: is something else writing?")
 
-    def purge(self, what):
-        """Purges a size, "tmp", "caches", "purgeable" or "all", and returns dictionaries of what was purged."""
-        return self._answer("storage.reclaim", str(what))
+    def purge(self, what, *, even_open=False):
+        """Purges a size, "tmp", "caches", "purgeable" or "all", and returns dictionaries of what was purged.
 
-    def purge_paths(self, *paths):
-        """Purges exactly these files, and all files below these folders."""
+        With even_open, open files in "tmp", "caches" or "purgeable" go too: their names, and their bytes once they are closed.
+        """
+        return self._answer("storage.reclaim", ("evenOpen " if even_open else "") + str(what))
+
+    def purge_paths(self, *paths, even_open=False):
+        """Purges exactly these files, and all files below these folders; with even_open, also open files."""
         if not paths:
             raise TypeError("purge_paths takes the paths of files or folders in the container")
         names = [self._name(self._inside(path)) for path in paths]
-        return self._answer("storage.reclaim", "".join(f"{word}\0" for word in ("paths", *names)))
+        word = "evenOpen paths" if even_open else "paths"
+        return self._answer("storage.reclaim", "".join(f"{field}\0" for field in (word, *names)))
 
     def plan(self, what):
         """Returns what `purge` would purge now."""

@@ -46,14 +46,10 @@ extension Container {
     }
 
     /// The content of status.json. All its values are from one moment.
-    public var status: Status {
-        get throws { try Lines.decode(Status.self, from: Data(read("status.json").utf8)) }
-    }
+    public var status: Status { get throws { try Lines.decode(Status.self, from: Data(read("status.json").utf8)) } }
 
     /// The capacities and the pressure, all from one moment.
-    public var numbers: Numbers {
-        get throws { Numbers(try status) }
-    }
+    public var numbers: Numbers { get throws { Numbers(try status) } }
 
     // MARK: Extended attributes
 

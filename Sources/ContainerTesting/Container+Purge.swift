@@ -10,30 +10,27 @@ extension Container {
         public init(integerLiteral bytes: Int) { self = .size(Size(bytes)) }
         public init(stringLiteral text: String) { self = .size(Size(text: text)) }
 
-        var command: String {
-            switch self {
-            case .size(let size): size.description
-            case .tmp: "tmp"
-            case .caches: "caches"
-            case .purgeable: "purgeable"
-            case .all: "all"
-            }
-        }
+        /// The command for `storage.reclaim`, which names a kind as its case is named.
+        var command: String { if case .size(let size) = self { size.description } else { "\(self)" } }
     }
 
     /// Purges an amount such as `"10M"`, or files of a kind such as `.caches`, and returns what was purged: docs/CONTROL.md,
     /// storage.reclaim. If less can be purged than requested, purges as much as possible and throws `purgeIncomplete`.
+    /// `evenOpen`, not for a size or `all`, takes open files too: their names, and their bytes once they are closed.
     @discardableResult
-    public func purge(_ what: Purge) throws -> [Purged] { try answer("storage.reclaim", what.command) }
+    public func purge(_ what: Purge, evenOpen: Bool = false) throws -> [Purged] {
+        try answer("storage.reclaim", (evenOpen ? "evenOpen " : "") + what.command)
+    }
 
     /// Returns what `purge` would purge now.
     public func plan(_ what: Purge) throws -> [Purged] { try answer("storage.plan", what.command) }
 
     /// Purges exactly these files, and all files below these folders. If some may not be purged, for example because they are
-    /// open, purges the others and throws `purgeIncomplete`.
+    /// open, purges the others and throws `purgeIncomplete`. With `evenOpen`, open files go too.
     @discardableResult
-    public func purge(paths: [any ContainerPath]) throws -> [Purged] {
-        try answer("storage.reclaim", try (["paths"] + paths.map { try name(of: $0) }).map { $0 + "\0" }.joined())
+    public func purge(paths: [any ContainerPath], evenOpen: Bool = false) throws -> [Purged] {
+        let names = try paths.map { "\0" + (try name(of: $0)) }.joined()
+        return try answer("storage.reclaim", (evenOpen ? "evenOpen paths" : "paths") + names)
     }
 
     /// Returns the answer of `purgefs why` about a file, which may exist or be gone.

@@ -29,7 +29,7 @@ package enum RefusalText {
             isRoot
                 ? "The process that had it open has ended, or cannot be seen from here: try again."
                 : "Run this as root to see which process has it open, or try again when it is closed."
-        case .open: "Open files are never purged: close it first."
+        case .open: "Close it first, or purge it in use with `purgefs purge --even-open`."
         case .busy: "Try again."
         case .failed: "Look in the daemon's log, or unmount the container and run `purgefs check STORE`."
         }

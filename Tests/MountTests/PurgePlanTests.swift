@@ -63,7 +63,7 @@ extension Mounts {
                       policySize     2.0 MiB  2 files over the size limit of a folder's policy
                       caches         1.0 MiB  2 files in Library/Caches
                       purgeable      3.0 MiB  2 files marked purgeable, or in a marked folder
-                      command            0 B  1 file without data, which only commands purge
+                      command            0 B  1 file, empty or in use, that only commands purge
                     """
                 try check(mount, ["", "--all"], expected, used)
                 #expect(try Files.names(in: mount.path("Documents/feed")).count == 3, "nothing is purged")
@@ -105,7 +105,7 @@ extension Mounts {
                     command            0 B  tmp/empty
                     would purge 2 files, 300.0 KiB
                       temporary    300.0 KiB  1 file in tmp
-                      command            0 B  1 file without data, which only commands purge
+                      command            0 B  1 file, empty or in use, that only commands purge
                     """, used)
                 let album = """
                     purgeable      2.0 MiB  Documents/album/one

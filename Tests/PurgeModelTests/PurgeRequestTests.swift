@@ -11,6 +11,10 @@ import Testing
         ("paths\0tmp/a", .paths([bytes("tmp/a")])), ("paths\0tmp/a\n", .paths([bytes("tmp/a")])),
         ("paths\0tmp/a\n\0", .paths([bytes("tmp/a\n")])), ("paths\0a\0b/c\0", .paths([bytes("a"), bytes("b/c")])),
         ("paths\0 a b\0\t\0...\0", .paths([bytes(" a b"), bytes("\t"), bytes("...")])),
+        ("evenOpen tmp\n", .evenOpen(.byRule(.temporary))),
+        ("evenOpen caches\0Library", .evenOpen(.byRule(.caches, below: bytes("Library")))),
+        ("evenOpen paths\0tmp/a\0", .evenOpen(.paths([bytes("tmp/a")]))),
+        ("evenOpen globs\0*.db", .evenOpen(.globs([bytes("*.db")]))),
         ("globs\0*", .globs([bytes("*")])), ("globs\0/a\0[*\0", .globs([bytes("/a"), bytes("[*")])),
     ]
     @Test(arguments: understood) func understands(text: String, request: PurgeRequest) {
@@ -28,6 +32,9 @@ import Testing
         "", "\n", "\0", "paths", "paths\0", "paths\0\n", "globs", "globs\0", "all\0a\0b", "all\0/a", "all\0a/",
         "paths\0/tmp/a", "paths\0tmp/", "paths\0a//b", "paths\0.", "paths\0a/../b", "paths\0./a", "paths\0..",
         "paths\0a\0\0b", "globs\0a\0\0b", "path\0a", "paths tmp/a", "everything\0a", "\0a",
+        "evenOpen", "evenOpen ", "evenOpen all", "evenOpen 1M", "evenOpen 1M\0tmp", "evenOpen paths",
+        "evenOpen\0paths\0a",
+        "evenOpen evenOpen tmp", "evenOpen  tmp", "EvenOpen tmp",
     ]) func refuses(text: String) {
         #expect(PurgeRequest(Self.bytes(text)) == nil)
     }

@@ -10,6 +10,7 @@ struct PurgeRun {
     private let console: Console
     private let asJSON: Bool
     private let isDryRun: Bool
+    private let takesOpen: Bool
     /// The number of bytes to free; nil without `--bytes`.
     private let wanted: ByteCount?
     private let requests: [PurgeRequest]
@@ -31,6 +32,7 @@ struct PurgeRun {
         console = invocation.console
         asJSON = invocation.arguments.has(.json)
         isDryRun = invocation.arguments.has(.dryRun)
+        takesOpen = invocation.arguments.has(.evenOpen)
         (self.wanted, self.requests, self.globs, self.part) = (wanted, requests, globs, part)
     }
 
@@ -72,7 +74,8 @@ struct PurgeRun {
     ) throws(CommandFailure) -> (lines: [PlanLine], isShort: Bool) {
         let answer: ControlAnswer
         do throws(Errno) {
-            answer = try control.exchange(request.bytes, with: isDryRun ? .storagePlan : .storageReclaim)
+            let sent = takesOpen ? .evenOpen(request) : request
+            answer = try control.exchange(sent.bytes, with: isDryRun ? .storagePlan : .storageReclaim)
         } catch { throw failure(error, request, control) }
         do {
             let lines = try answer.text.split(separator: "\n").map {

@@ -53,7 +53,7 @@ struct PurgeTable {
         case .purgeable: "\(files) marked purgeable, or in a marked folder"
         case .policyAge: "\(files) over the age limit of a folder's policy"
         case .policySize: "\(files) over the size limit of a folder's policy"
-        case .command: "\(files) without data, which only commands purge"
+        case .command: "\(files), empty or in use, that only commands purge"
         case .reboot, nil: files
         }
     }

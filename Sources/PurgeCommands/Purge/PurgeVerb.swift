@@ -17,10 +17,18 @@ extension OptionSpec {
             + "times")
 }
 
+extension OptionSpec {
+    static let evenOpen = OptionSpec(
+        "even-open",
+        "with PATH, --path or --tier: purge open and mapped files too. Their names go; their space is free once they are "
+            + "closed")
+}
+
 extension Verb {
     static let purge = Verb(
         name: "purge", summary: "purge files as the system would",
-        synopsis: "([TARGET] (--bytes SIZE|--tier TIER|--all|--path GLOB)|PATH...) [--dry-run] [--json]",
+        synopsis: "([TARGET] (--bytes SIZE|--tier TIER|--all|--path GLOB)|PATH...) [--even-open] [--dry-run] "
+            + "[--json]",
         description: [
             "Purges files, and lists them in purge order, with the reason for each.",
             "PATH and --path name files to purge now; a folder stands for all files below it, and stays. A file that may "
@@ -32,7 +40,7 @@ extension Verb {
                 + "TARGET below the mount point, only files below TARGET are purged.",
         ],
         options: [
-            OptionSpec.bytes, OptionSpec.tier, OptionSpec.all, OptionSpec.path,
+            OptionSpec.bytes, OptionSpec.tier, OptionSpec.all, OptionSpec.path, OptionSpec.evenOpen,
             OptionSpec("dry-run", "list the files that would be purged, and purge nothing"),
             OptionSpec("json", "print one JSON object per line: path, reason, bytes; or path, refused, users"),
         ],
@@ -47,12 +55,15 @@ extension Verb {
         ],
         examples: [
             "purgefs purge ./app --bytes 1M --dry-run", "purgefs purge ./app --tier caches",
-            "purgefs purge ./app/tmp/f",
+            "purgefs purge ./app/tmp/f --even-open",
         ]
     ) { (invocation) throws(CommandFailure) in
         let chosen = [OptionSpec.bytes, .tier, .all, .path].filter(invocation.arguments.has)
         guard chosen.count <= 1 else {
             throw .usage("\(chosen[0].text) and \(chosen[1].text) exclude each other")
+        }
+        if let amount = [OptionSpec.bytes, .all].first(where: chosen.contains), invocation.arguments.has(.evenOpen) {
+            throw .usage("--even-open is for PATH, --path or --tier, not \(amount.text): open files free no space yet")
         }
         return chosen.isEmpty ? try PurgeVerb.purgePaths(invocation) : try PurgeVerb.purgeTarget(invocation)
     }

@@ -84,7 +84,7 @@ extension RunPlan.Step {
                 ? DurationText.objection(to: String(command.dropFirst())) ?? ""
                 : "'\(command)' is not + and a duration: device.clock=+3d"
         case .storageReclaim:
-            ReclaimCommand(text: command) == nil
+            PurgeRequest(Array(command.utf8)) == nil
                 ? "'\(command)' is not a size, tmp, caches, purgeable or all" : ""
         default: nil
         }

@@ -9,6 +9,8 @@ public enum PurgeRequest: Hashable, Sendable {
     case paths([[UInt8]])
     /// All entries that match one of these fnmatch(3) patterns, and all files below matching folders.
     case globs([[UInt8]])
+    /// The same, and open files too: their names go. Only for requests that name files or a place.
+    indirect case evenOpen(PurgeRequest)
 
     /// The longest request in bytes. The kernel splits a write(2) of more than twice this size.
     public static let longest = 256 << 10
@@ -16,9 +18,31 @@ public enum PurgeRequest: Hashable, Sendable {
     /// The largest number of patterns. Each is compared with every path in the container, and no signal interrupts that.
     public static let mostGlobs = 100
 
+    private static let evenOpen = Array("evenOpen ".utf8)
+
     /// Parses a request; nil if it is malformed. A final newline is ignored.
     public init?(_ bytes: [UInt8]) {
-        var rest = bytes[...]
+        guard bytes.starts(with: Self.evenOpen) else {
+            self.init(plain: bytes)
+            return
+        }
+        guard let request = PurgeRequest(plain: bytes.dropFirst(Self.evenOpen.count)), request.namesWhatGoes else {
+            return nil
+        }
+        self = .evenOpen(request)
+    }
+
+    /// Whether the request names files or a place. The others ask for free space, and open files give none.
+    private var namesWhatGoes: Bool {
+        switch self {
+        case .paths, .globs: true
+        case .byRule(let command, _): command.goal.step != nil
+        case .evenOpen: false
+        }
+    }
+
+    private init?(plain bytes: some Collection<UInt8>) {
+        var rest = Array(bytes)
         if rest.last == UInt8(ascii: "\n") { rest.removeLast() }
         var fields = rest.split(separator: 0, omittingEmptySubsequences: false).map { Array($0) }
         if fields.count > 1, fields.last == [] { fields.removeLast() }
@@ -44,6 +68,7 @@ public enum PurgeRequest: Hashable, Sendable {
         case .byRule(let command, let path): Self.fields(command.text, path.map { [$0] } ?? [])
         case .paths(let paths): Self.fields("paths", paths)
         case .globs(let globs): Self.fields("globs", globs)
+        case .evenOpen(let request): Self.evenOpen + request.bytes
         }
     }
 

@@ -4,10 +4,11 @@ import PurgeStore
 import PurgeSystem
 import PurgeTree
 
-/// A folder whose whole content is removed: `tmp` at a reboot or an update, the container when the app is removed, directories
-/// at a reset of the policies. Everything is removed, including folders and open or hard-linked files. An open file stays
-/// charged until its last close, and a file with a name elsewhere keeps that name. Entries that are created in the folder
-/// meanwhile, or moved out of it, may remain. For ageing, only aged entries of `tmp` are removed.
+/// A folder whose whole content is removed: `tmp` at a reboot or an update, the container when the app is removed,
+/// directories at a reset of the policies. A command can also have single files removed in this way. Everything is removed,
+/// including folders and open or hard-linked files. An open file stays charged until its last close, and a file with a name
+/// elsewhere keeps that name. Entries that are created in the folder meanwhile, or moved out of it, may remain. For ageing,
+/// only aged entries of `tmp` are removed.
 struct EmptiedFolder: VolumeFamily {
     /// The folder to empty, and the reason.
     enum Work {
@@ -17,6 +18,8 @@ struct EmptiedFolder: VolumeFamily {
         case policy(Node)
         /// The entries of `tmp` that are aged at this moment.
         case ageing(Instant)
+        /// This file only, as long as nothing but its being open keeps it from being purged.
+        case file(FoundFile)
     }
 
     let core: VolumeCore
@@ -44,6 +47,16 @@ struct EmptiedFolder: VolumeFamily {
         return freed + remove(folders.reversed(), &debt)
     }
 
+    /// Removes the name of the file, and returns the bytes that this has freed. Returns nil if the name stays or is gone
+    /// already.
+    func removeFile(_ debt: inout AnnouncementDebt) -> ByteCount? {
+        guard case .file(let file) = work, let dentry = read({ Removal(file.node, in: $0)?.dentry }),
+            let gone = remove(dentry)
+        else { return nil }
+        debt.add([gone.removal])
+        return gone.freed
+    }
+
     /// Whether to stop because the mount is ending. Only ageing stops early, because aged files can wait for the next mount.
     private var isInterrupted: Bool {
         guard case .ageing = work else { return false }
@@ -55,6 +68,7 @@ struct EmptiedFolder: VolumeFamily {
         case .device(.delete): root
         case .device, .ageing: read { $0[root].entry(named: Name("tmp")) }
         case .policy(let folder): folder
+        case .file: nil
         }
     }
 
@@ -67,7 +81,7 @@ struct EmptiedFolder: VolumeFamily {
     /// Whether the directory's entries must still be removed, even if the directory has been moved.
     private func empties(_ directory: Node, _ state: borrowing VolumeState) -> Bool {
         switch work {
-        case .device(.delete): true
+        case .device(.delete), .file: true
         case .device, .ageing: state[directory].standing.place == .temporary
         case .policy: state[directory].isUnderPolicy
         }
@@ -75,6 +89,10 @@ struct EmptiedFolder: VolumeFamily {
 
     /// Whether an entry is to be removed.
     private func goes(_ node: Node, _ state: borrowing VolumeState) -> Bool {
+        if case .file(let file) = work {
+            let refusal = selections.refusal(of: file, in: state)
+            return file.node === node && (refusal == nil || refusal == .open)
+        }
         guard case .ageing(let now) = work else { return true }
         if node.isDirectory { return state[node].entries.isEmpty && !state[node].isBusy }
         return PurgeRule.isOver(
@@ -207,7 +225,7 @@ struct EmptiedFolder: VolumeFamily {
         case .device(.reboot): (.reboot, .reboot)
         case .device(.update): (.temporary, .command)
         case .device(.delete): nil
-        case .policy: (.command, .command)
+        case .policy, .file: (.command, .command)
         case .ageing: (.temporary, .policy)
         }
     }
@@ -218,6 +236,7 @@ struct EmptiedFolder: VolumeFamily {
         case .device(.delete): "the container"
         case .device, .ageing: "tmp"
         case .policy: "a directory that was reset"
+        case .file: "its folder"
         }
     }
 }

@@ -78,18 +78,27 @@ extension PurgeSelections {
     }
 }
 
-// Empty files and symbolic links free nothing, so a command for a number of bytes does not purge them.
+// Empty files, symbolic links and open files free nothing, so a command for a number of bytes does not purge them.
 extension PurgeSelections {
     /// Returns the empty files and symbolic links that the command takes, in purge order, which is by path. The files may
     /// change before the search ends.
     func emptyFiles(of command: ReclaimCommand, below top: Node? = nil) -> [FoundFile] {
         let goal = command.goal
         let order = read { $0.device.order(for: goal, .command) }
+        return files(below: top ?? root) { $1[$0].isEmptyVictim(of: goal.step, in: order) }
+    }
+
+    /// Returns the open files in the place that the command names, in order of path.
+    func openFiles(of command: ReclaimCommand, below top: Node) -> [FoundFile] {
+        files(below: top) { $1[$0].isOpenVictim(of: command.goal.step) }
+    }
+
+    private func files(below top: Node, _ isVictim: (Node, borrowing VolumeState) -> Bool) -> [FoundFile] {
         var found: [Node] = []
-        var pending = [top ?? root]
+        var pending = [top]
         while let next = pending.popLast() {
             let entries = next.isDirectory ? Array(entries(of: next).values) : [next]
-            let kept = inSlices(entries) { $0.isDirectory || $1[$0].isEmptyVictim(of: goal.step, in: order) ? $0 : nil }
+            let kept = inSlices(entries) { $0.isDirectory || isVictim($0, $1) ? $0 : nil }
             for node in kept {
                 // The kind of a node never changes.
                 if node.isDirectory { pending.append(node) } else { found.append(node) }
@@ -204,5 +213,10 @@ extension NodeState {
     fileprivate func isEmptyVictim(of step: PurgeStep?, in order: PurgeOrder) -> Bool {
         guard purgeFacts.isEmpty, let rank = verdict(for: .place).rank else { return false }
         return step.map { rank.place == $0 } ?? (order.turn(of: rank) != nil)
+    }
+
+    /// Whether only its being open keeps the file from a purge of the step.
+    fileprivate func isOpenVictim(of step: PurgeStep?) -> Bool {
+        verdict(for: .file).refusals.subtracting(.busy) == .open && purgeRank?.place == step
     }
 }

@@ -37,6 +37,11 @@ struct PurgeAnswer {
         freed += events.freed
     }
 
+    fileprivate mutating func add(_ line: PlanLine) {
+        purged.append(line)
+        freed += line.bytes ?? .zero
+    }
+
     mutating func add(_ other: PurgeAnswer) {
         purged += other.purged
         refused += other.refused
@@ -53,7 +58,7 @@ extension PurgeSelections {
         switch request {
         case .byRule(let command, below: nil): purge(command, tid, &debt, isKept: isKept)
         case .byRule(let command, let path?): try purge(command, below: path, tid, &debt)
-        case .paths, .globs: purge(try select(request), tid: tid, &debt)
+        case .paths, .globs, .evenOpen: purge(try select(request), tid: tid, &debt)
         }
     }
 
@@ -92,6 +97,7 @@ extension PurgeSelections {
             let lines = read { state in
                 part.compactMap { file -> PlanLine? in
                     guard let cause = refusal(of: file, in: state) else { return PlanLine(Victim(file, in: state)) }
+                    if cause == .open, selection.takesOpen { return PlanLine(evenOpen: file) }
                     // An empty file is already in the state that a purge would leave it in, so it is not reported.
                     return selection.namesRefused && cause != .empty ? PlanLine(refused: file.path, cause) : nil
                 }
@@ -112,12 +118,25 @@ extension PurgeSelections {
             let refused = purgeOnce(files, tid, &debt, &answer)
             files = refused.filter { $0.cause == .busy }.map(\.file)
             let isOver = files.isEmpty || System.uptime() > deadline
-            if selection.namesRefused {
-                for (file, cause) in refused where isOver || cause != .busy { answer.refuse(file, cause) }
+            for (file, cause) in refused where isOver || cause != .busy {
+                let left = cause == .open && selection.takesOpen ? removeOpen(file, tid, &debt, &answer) : cause
+                if let left, selection.namesRefused { answer.refuse(file, left) }
             }
             if isOver { return answer }
             core.released.wait(while: seen, milliseconds: 100)
         }
+    }
+
+    /// Removes the name of a file that may be open. Returns the reason if the name stays.
+    private func removeOpen(
+        _ file: FoundFile, _ tid: pid_t, _ debt: inout AnnouncementDebt, _ answer: inout PurgeAnswer
+    ) -> PurgeRefusal? {
+        if let freed = EmptiedFolder(core: core, work: .file(file), pid: tid).removeFile(&debt) {
+            answer.add(PlanLine(evenOpen: file, freed: freed))
+            return nil
+        }
+        let cause = read { refusal(of: file, in: $0) }
+        return cause == nil || cause == .open ? .failed : cause
     }
 
     private typealias Refused = (file: FoundFile, cause: PurgeRefusal)
@@ -157,6 +176,11 @@ extension PlanLine {
         self.init(
             path: victim.file.path, reason: victim.reason, bytes: victim.bytes,
             leavesTombstone: victim.file.leavesTombstone)
+    }
+
+    /// The line for a file whose name goes although the file may be open. An open file frees nothing yet.
+    fileprivate init(evenOpen file: FoundFile, freed: ByteCount = .zero) {
+        self.init(path: file.path, reason: .command, bytes: freed, leavesTombstone: false)
     }
 
     var text: String { JSONText.encode(self) + "\n" }

@@ -10,6 +10,8 @@ struct Selection {
     var missing: [[UInt8]] = []
     /// Whether files that cannot be purged are reported, with the reason.
     var namesRefused = true
+    /// Whether open files go too.
+    var takesOpen = false
 }
 
 /// Plans and carries out the purges that a command requests.
@@ -31,6 +33,13 @@ struct PurgeSelections: VolumeFamily {
             guard hasMatched else { throw .noEntry }
             return Selection(files: files)
         case .byRule(let command, let path): return try select(command, below: path ?? [])
+        case .evenOpen(let request):
+            var selection = try select(request)
+            selection.takesOpen = true
+            if case .byRule(let command, let path) = request, let top = entry(at: path ?? []) {
+                selection.files += openFiles(of: command, below: top)
+            }
+            return selection
         }
     }
 

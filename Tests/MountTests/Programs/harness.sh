@@ -39,6 +39,9 @@ purge() {
     same "$(container_number reclaimable)" 20975616
     container_purge tmp
     container_expect_purge tmp/upload
+    exec 3>"$CONTAINER/tmp/open"
+    container_purge 'evenOpen tmp'
+    exec 3>&-
     container_set storage.others=+40M
     container_expect_purge Library/Caches/thumbnail
     same "$(ls "$CONTAINER/Library/Caches" "$CONTAINER/tmp")" "$CONTAINER/Library/Caches:

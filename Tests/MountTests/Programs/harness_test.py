@@ -48,6 +48,20 @@ def test_purge(container):
     assert "purged" in container.why("Library/Caches/thumbnail")
 
 
+def test_a_purge_of_open_files(container):
+    with open(container.tmp / "a", "wb") as a, open(container.caches / "b", "wb") as b:
+        for file in (a, b):
+            file.write(bytes(4096))
+            file.flush()
+        assert container.purge("tmp") == []
+        assert container.purge("tmp", even_open=True) == [{"path": "tmp/a", "reason": "command", "bytes": 0}]
+        assert [line["path"] for line in container.purge_paths(container.caches, even_open=True)] == ["Library/Caches/b"]
+        assert os.listdir(container.tmp) == os.listdir(container.caches) == [] and container.numbers.used == 8192
+    assert container.numbers.used == 0
+    with pytest.raises(OSError, match="storage.reclaim has refused 'evenOpen all'"):
+        container.purge("all", even_open=True)
+
+
 def test_a_purge_answers_one_call(container):
     photo = container.caches / "photo"
     photo.write_bytes(bytes(4096))

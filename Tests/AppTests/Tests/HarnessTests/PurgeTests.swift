@@ -55,6 +55,22 @@ import Testing
         try container.expectPurge(of: file) { try container.purge(.caches) }
     }
 
+    /// An open file loses its name, and is charged until it is closed.
+    @Test func purgesOpenFiles() throws {
+        try keep()
+        let open = try FileHandle(forUpdating: file)
+        #expect(try container.purge(.caches).isEmpty)
+        #expect(try container.purge(.caches, evenOpen: true).map(\.path) == ["Library/Caches/photo"])
+        try keep()
+        let other = try FileHandle(forUpdating: file)
+        #expect(try container.purge(paths: [file], evenOpen: true).map(\.bytes) == [0])
+        #expect(try container.numbers.used == 8192)
+        try open.close()
+        try other.close()
+        #expect(try container.numbers.used == 0)
+        #expect(throws: ContainerError.self) { try container.purge(.all, evenOpen: true) }
+    }
+
     /// Waiting blocks no thread, because the purging tasks need the threads of the concurrency pool.
     @Test func manyWaitAtOnce() async throws {
         let files = (0..<64).map { container.caches.appendingPathComponent("\($0)") }
