@@ -34,7 +34,7 @@ int shim_take_over_io(struct fuse_session *session, unsigned depth) {
 void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists) {
     uint64_t wanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_PARALLEL_DIROPS
         | FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_CACHE_SYMLINKS
-        | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE;
+        | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE | FUSE_CAP_IOCTL_DIR;
     if (keeps_access_control_lists) wanted |= FUSE_CAP_POSIX_ACL | FUSE_CAP_DONT_MASK;
     version_want(connection, wanted);
 }

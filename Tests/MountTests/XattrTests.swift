@@ -17,7 +17,8 @@ extension Mounts {
                 let text = try PurgefsBinary.run("events", mount.store, "--json", "--type", "mark").succeeded()
                 let marks = try StoreEvent.lines(text)
                 #expect(marks.prefix(3).map(\.reason) == ["isPurgeable=low", "isPurgeable=medium", "isPurgeable=high"])
-                #expect(marks.allSatisfy { $0.path == "Documents/file" || $0.path?.isEmpty ?? true })
+                let paths = ["Documents/file", "Documents/folder", "Documents/folder/inner", ""]
+                #expect(marks.allSatisfy { paths.contains($0.path ?? "") })
             }
         }
 

@@ -5,7 +5,7 @@ import PurgeSystem
 import PurgeTree
 import PurgeVolume
 
-// IOCTL: the two APFS commands for purgeable files (docs/XATTRS.md, The ioctl).
+// IOCTL: the two APFS commands for purgeable files and directories (docs/XATTRS.md, The ioctl).
 extension fuse_lowlevel_ops {
     static func addIoctl(_ operations: inout fuse_lowlevel_ops) {
         operations.ioctl = { request, node, number, _, info, _, input, inputSize, _ in
@@ -26,15 +26,16 @@ private enum PurgeableCommand: UInt32 {
     /// `_IOR('J', 71, uint64_t)` as Linux encodes it.
     case read = 0x8008_4A47
 
-    /// Answers ENOTTY for unsupported commands, for directories and for control files.
+    /// Answers ENOTTY for unsupported commands, and for anything but files and directories of the app.
     static func serve(
         _ number: UInt32, on node: Node, _ info: FileInfo?, _ data: UnsafeRawBufferPointer, for request: Request
     ) {
-        guard node.isRegular, let command = PurgeableCommand(rawValue: number) else {
+        guard node.isRegular || node.isDirectory, !node.isControl, let command = PurgeableCommand(rawValue: number)
+        else {
             return request.fail(Errno(ENOTTY))
         }
         request.answer { () throws(Errno) in
-            try command.flags(of: request.handle(info), data, request)
+            try command.flags(of: node, info, data, request)
         } _: { reply, flags in
             let answer = withUnsafeBytes(of: flags.bits.littleEndian) { Array($0) }
             switch command {
@@ -46,7 +47,7 @@ private enum PurgeableCommand: UInt32 {
 
     /// Carries out the command, and returns the flags that are then in effect.
     private func flags(
-        of handle: Handle, _ data: UnsafeRawBufferPointer, _ request: Request
+        of node: Node, _ info: FileInfo?, _ data: UnsafeRawBufferPointer, _ request: Request
     ) throws(Errno) -> PurgeableFlags {
         let marks = request.volume.openFileMarks
         if self == .mark {
@@ -54,8 +55,12 @@ private enum PurgeableCommand: UInt32 {
                 let mark = PurgeableFlags(bits: UInt64(littleEndian: data.loadUnaligned(as: UInt64.self))).mark
             else { throw .invalid }
             if request.server.isReadOnly { throw .readOnly }
-            try marks.set(mark, of: handle, caller: request.caller)
+            if node.isDirectory {
+                try marks.set(mark, ofDirectory: node, caller: request.caller)
+            } else {
+                try marks.set(mark, of: request.handle(info), caller: request.caller)
+            }
         }
-        return PurgeableFlags(marks.mark(of: handle))
+        return PurgeableFlags(marks.mark(of: node), isDirectory: node.isDirectory)
     }
 }

@@ -181,6 +181,11 @@ public struct ExtendedAttributes: VolumeFamily {
         }
     }
 
+    /// Sets isPurgeable of a directory, which may be removed meanwhile.
+    func set(_ mark: PurgeMark, ofDirectory node: Node, caller: Caller) throws(Errno) {
+        try setStorageAttribute(.isPurgeable, of: node, to: mark.text, flags: 0, caller: caller)
+    }
+
     /// Runs `body`. For isPurgeable it does so under a lock, so that the tree has the value that was stored last even if an
     /// ioctl and a setxattr run concurrently. The kernel serializes changes of all other attributes.
     private func inOrder(_ attribute: StorageAttribute, _ body: () throws(Errno) -> Void) throws(Errno) {

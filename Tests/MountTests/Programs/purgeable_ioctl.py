@@ -77,14 +77,42 @@ for bits in [0x200, 0x10600, 0x100, 0x20000, 1 << 63, (1 << 64) - 1]:
 os.removexattr(path, KEY)
 expect("removed", read(fd), 0)
 
-# Other ioctl numbers, folders and control files give ENOTTY.
+# The mark of a folder is for everything below it, with and without the bit for its entries.
+folder = root + "/Documents/folder"
+os.mkdir(folder)
+with open(folder + "/inner", "wb") as file:
+    file.write(b"x" * 5000)
+folder_fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+expect("unmarked folder", (read(folder_fd), attribute(folder)), (0, "ENODATA"))
+for bits, after, text in [(0x12005, 0x12200, "low"), (0x10205, 0x12200, "low"), (0x12800, 0x12800, "high"), (0, 0, "0")]:
+    expect(f"mark folder {bits:#x}", (mark(folder_fd, bits), read(folder_fd), attribute(folder)), (after, after, text))
+    reclaimable = open(root + "/.purgefs/storage.reclaimable").read()
+    expect(f"reclaimable with {bits:#x}", reclaimable, "8192\n" if bits else "0\n")
+expect("mark folder 0x2005", (mark(folder_fd, 0x2005), attribute(folder)), ("EINVAL", "0"))
+os.setxattr(folder, KEY, b"medium")
+expect("folder set as an attribute", read(folder_fd), 0x12400)
+inner_fd = os.open(folder + "/inner", os.O_RDONLY)
+expect("inherited", read(inner_fd), 0)
+expect("the bit for entries of a file", (mark(inner_fd, 0x12005), read(inner_fd)), (0x10200, 0x10200))
+os.close(inner_fd)
+if os.geteuid() == 0:
+    expect("not the folder's owner", as_user(12345, lambda: mark(folder_fd, 0x10200)), "EPERM")
+    expect("not the owner reads the folder", as_user(12345, lambda: read(folder_fd)), 0x12400)
+    os.chown(folder, 12345, 12345)
+    expect("the folder's owner", as_user(12345, lambda: mark(folder_fd, 0x12800)), 0x12800)
+os.unlink(folder + "/inner")
+os.rmdir(folder)
+expect("a folder without a name", (mark(folder_fd, 0x12200), read(folder_fd)), (0x12200, 0x12200))
+os.close(folder_fd)
+
+# Other ioctl numbers and control files give ENOTTY.
 for number in [0x5401, 0xC0084A45, 0x4A44, 0xC0044A44, 0x80086601]:
     try:
         fcntl.ioctl(fd, number, bytearray(64))
         expect(f"ioctl {number:#x}", "accepted", "ENOTTY")
     except OSError as error:
         expect(f"ioctl {number:#x}", errno.errorcode[error.errno], "ENOTTY")
-for other in [root, root + "/tmp", root + "/.purgefs/status.json"]:
+for other in [root + "/.purgefs", root + "/.purgefs/status.json"]:
     other_fd = os.open(other, os.O_RDONLY)
     expect(f"mark {other}", mark(other_fd, 0x10200), "ENOTTY")
     os.close(other_fd)
