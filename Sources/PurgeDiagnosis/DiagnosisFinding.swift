@@ -17,8 +17,7 @@ package enum DiagnosisSeverity: String, CaseIterable, Comparable, Codable, Senda
 package enum DiagnosisRule: String, CaseIterable, Codable, Sendable {
     case writeRefused, databaseMayBePurged, userContentMayBePurged, userContentExcluded, protectionDenied, noPermission
     case purgedAgain, purgedTarget, flagLost, reusedCache, oldTemporary, purgeableInBackup, ineffectiveMark,
-        largeBackup,
-        largeFile, largeCaches
+        largeBackup, hugeDocuments, largeDocuments, largeFile, largeCaches
     case emptyFile, protectionNone, policyWithoutLimit, unusualName, redundantExclusion
 }
 
@@ -76,6 +75,8 @@ extension DiagnosisRule {
         self =
             switch rule {
             case .largeBackup: .largeBackup
+            case .hugeDocuments: .hugeDocuments
+            case .largeDocuments: .largeDocuments
             case .userContentExcluded: .userContentExcluded
             case .largeFile: .largeFile
             case .reusedCache: .reusedCache
@@ -93,7 +94,7 @@ extension DiagnosisRule {
             .noPermission:
             .error
         case .purgedAgain, .purgedTarget, .flagLost, .reusedCache, .oldTemporary, .purgeableInBackup, .ineffectiveMark,
-            .largeBackup, .largeFile, .largeCaches:
+            .largeBackup, .hugeDocuments, .largeDocuments, .largeFile, .largeCaches:
             .warning
         case .emptyFile, .protectionNone, .policyWithoutLimit, .unusualName, .redundantExclusion: .note
         }
@@ -116,6 +117,8 @@ extension DiagnosisRule {
         case .purgeableInBackup: "purgeable files that are backed up"
         case .ineffectiveMark: "isPurgeable=0 where it has no effect"
         case .largeBackup: BackupFinding.Rule.largeBackup.title
+        case .hugeDocuments: BackupFinding.Rule.hugeDocuments.title
+        case .largeDocuments: BackupFinding.Rule.largeDocuments.title
         case .largeFile: BackupFinding.Rule.largeFile.title
         case .largeCaches: "Library/Caches over 100 MB without a limit"
         case .emptyFile: BackupFinding.Rule.emptyFile.title
@@ -161,9 +164,9 @@ extension DiagnosisRule {
             "Their data can be read on a device that was never unlocked. Use completeUntilFirstUserAuthentication, "
                 + "unless they are needed before the first unlock."
         case .policyWithoutLimit: "Only a reset removes their files. Give them an age or a limit."
-        case .unusualName:
-            "Use plain characters in one Unicode form for names, and store the user's own text elsewhere."
-        case .userContentExcluded, .reusedCache, .largeBackup, .largeFile, .emptyFile, .redundantExclusion:
+        case .unusualName: "Use plain characters in one Unicode form, and store the user's own text elsewhere."
+        case .userContentExcluded, .reusedCache, .largeBackup, .hugeDocuments, .largeDocuments, .largeFile, .emptyFile,
+            .redundantExclusion:
             audit?.advice ?? ""
         }
     }

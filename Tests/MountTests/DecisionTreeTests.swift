@@ -260,6 +260,7 @@ extension Mounts {
                 expect(
                     try said("diagnose", mount, ""), "warning: the backup is over 500 MB",
                     "Exclude data that can be downloaded",
+                    "! warning: over 100 MB of Documents in the backup (1) 324.2 MiB Documents 2 files Look for files",
                     "! warning: files over 10 MB in the backup (1) 162.1 MiB Documents/map.mbtiles If they can be "
                         + "downloaded again, exclude them or move them to Library/Caches.",
                     "Documents/film.mov User content belongs in Documents",
@@ -267,6 +268,13 @@ extension Mounts {
                     "Library/Application Support/talk.mp3 Downloaded media needs no backup: set isExcludedFromBackup")
                 try Attributes.mark(mount.path("Documents/map.mbtiles"), "isExcludedFromBackup", "1")
                 #expect(try !said("diagnose", mount, "").contains("the backup is over 500 MB"))
+                try Files.truncate(mount.path("Documents/film.mov"), 1_000_000_000)
+                #expect(try !said("diagnose", mount, "").contains("over 1 GB of Documents"))
+                try Files.truncate(mount.path("Documents/film.mov"), 1_000_000_001)
+                expect(
+                    try said("diagnose", mount, ""),
+                    "! warning: over 1 GB of Documents in the backup (1) 953.7 MiB Documents Tell the user how much space"
+                )
             }
         }
 

@@ -209,7 +209,11 @@ struct DiagnosisTests {
         Case(entry("Documents/a.mov", size: 10_000_001), "note largeFile Documents/a.mov"),
         Case(entry("Documents/a.mp4", size: 10_000_000)),
         Case(
-            entry("Documents/a.mov", size: 500_000_001), "warning largeBackup", "note largeFile Documents/a.mov"),
+            entry("Documents/a.mov", size: 500_000_001), "warning largeBackup", "warning largeDocuments Documents",
+            "note largeFile Documents/a.mov"),
+        Case(
+            entry("Documents/a.mov", size: 1_000_000_001), "warning largeBackup", "warning hugeDocuments Documents",
+            "warning largeDocuments Documents", "note largeFile Documents/a.mov"),
         Case(entry("Library/Caches/a", size: 100_000_001), "warning largeCaches Library/Caches"),
         Case(entry("Library/Caches/a", size: 100_000_000)),
         Case(entry("Library/Caches/d/a", ["Library/Caches/d": ["sizeLimit=1G"]], size: 100_000_001)),

@@ -127,6 +127,11 @@ struct BackupAuditTests {
         #expect(report(files).largest.map(\.path) == expected.map(\.0))
     }
 
+    /// Files of 10 MB in Documents, and one more.
+    private static func documents(_ count: Int, and last: Int64? = nil) -> [(String, Int64)] {
+        (0..<count).map { ("Documents/d/\($0)", 10_000_000) } + (last.map { [("Documents/last", $0)] } ?? [])
+    }
+
     static let limits: [(files: [(String, Int64)], expected: [String])] = [
         ([("Documents/a", 10_000_000)], []),
         ([("Documents/a", 10_000_001)], ["largeFile Documents/a 10000001"]),
@@ -138,17 +143,39 @@ struct BackupAuditTests {
         ([("tmp/a", 0), ("Library/Caches/b", 0)], []),
         (
             [("Documents/a", 250_000_000), ("Documents/b", 250_000_000)],
-            ["largeFile Documents/a 250000000", "largeFile Documents/b 250000000"]
+            [
+                "largeDocuments Documents 500000000 2", "largeFile Documents/a 250000000",
+                "largeFile Documents/b 250000000",
+            ]
         ),
         (
             [("Documents/a", 250_000_000), ("Documents/b", 250_000_001)],
             [
-                "largeBackup 500000001 2", "largeFile Documents/b 250000001", "largeFile Documents/a 250000000",
+                "largeBackup 500000001 2", "largeDocuments Documents 500000001 2", "largeFile Documents/b 250000001",
+                "largeFile Documents/a 250000000",
             ]
         ),
+        (documents(10), []), (documents(10, and: 1), ["largeDocuments Documents 100000001 11"]),
+        (documents(100), ["largeBackup 1000000000 100", "largeDocuments Documents 1000000000 100"]),
+        (
+            documents(100, and: 1),
+            [
+                "largeBackup 1000000001 101", "hugeDocuments Documents 1000000001 101",
+                "largeDocuments Documents 1000000001 101",
+            ]
+        ),
+        ((0..<11).map { ("Library/Application Support/\($0)", 10_000_000) }, []),
+        ([("DocumentsToo/a", 10_000_000)] + documents(9, and: 9_999_999), []),
     ]
     @Test(arguments: limits) func sizes(row: (files: [(String, Int64)], expected: [String])) {
         #expect(found(report(row.files.map { (path: $0.0, size: $0.1) })) == row.expected)
+    }
+
+    /// Excluded files in Documents do not count.
+    @Test func documentsThatAreLeftOut() {
+        let files = Self.documents(10, and: 1).map { (path: $0.0, size: $0.1) }
+        #expect(found(report(files, flagged: ["Documents/last"])) == [])
+        #expect(found(report(files, flagged: ["Documents"])) == [])
     }
 
     @Test func userContent() {

@@ -37,6 +37,9 @@ public struct BackupAudit: Sendable {
 
     /// A larger backup is a finding.
     static let largeBackup = ByteCount(500_000_000)
+    /// A larger Documents is a finding, as far as it is in the backup; and if larger than the second limit, another one.
+    static let largeDocuments = ByteCount(100_000_000)
+    static let hugeDocuments = ByteCount(1_000_000_000)
     /// A larger file in the backup is a finding.
     static let largeFile = ByteCount(10_000_000)
     /// A use this many nanoseconds after a file's creation, or later, shows that the app relies on the file.
@@ -112,7 +115,19 @@ public struct BackupAudit: Sendable {
                     rule: .userContentExcluded, path: String(decoding: path, as: UTF8.self), bytes: sum.bytes,
                     files: sum.files))
         }
+        noteDocuments()
         keepLargest()
+    }
+
+    private mutating func noteDocuments() {
+        let name = "Documents"
+        guard let sum = folders[Array(name.utf8)] else { return }
+        for (rule, limit) in [
+            (BackupFinding.Rule.hugeDocuments, Self.hugeDocuments), (.largeDocuments, Self.largeDocuments),
+        ]
+        where sum.bytes > limit {
+            findings.append(BackupFinding(rule: rule, path: name, bytes: sum.bytes, files: sum.files))
+        }
     }
 
     private mutating func find(_ rule: BackupFinding.Rule, _ item: Item) {

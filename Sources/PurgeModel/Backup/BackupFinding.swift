@@ -2,7 +2,8 @@
 public struct BackupFinding: Hashable, Codable, Sendable {
     /// The rules, worst first.
     public enum Rule: String, CaseIterable, Codable, Sendable {
-        case largeBackup, userContentExcluded, largeFile, reusedCache, emptyFile, redundantExclusion
+        case largeBackup, userContentExcluded, hugeDocuments, largeDocuments, largeFile, reusedCache, emptyFile,
+            redundantExclusion
     }
 
     public var rule: Rule
@@ -36,6 +37,8 @@ extension BackupFinding.Rule {
         switch self {
         case .largeBackup: "the backup is over 500 MB"
         case .userContentExcluded: "user content that is not backed up"
+        case .hugeDocuments: "over 1 GB of Documents in the backup"
+        case .largeDocuments: "over 100 MB of Documents in the backup"
         case .largeFile: "files over 10 MB in the backup"
         case .reusedCache: "files in tmp or Library/Caches that the app keeps using"
         case .emptyFile: "empty files"
@@ -48,6 +51,9 @@ extension BackupFinding.Rule {
         switch self {
         case .largeBackup: "Exclude data that can be downloaded again, or keep it in Library/Caches."
         case .userContentExcluded: "It is lost with the device. Include it, unless it is also kept elsewhere."
+        case .hugeDocuments: "Tell the user how much space it takes, and how to make it smaller."
+        case .largeDocuments:
+            "Look for files that can be downloaded again: exclude them or move them to Library/Caches."
         case .largeFile: "If they can be downloaded again, exclude them or move them to Library/Caches."
         case .reusedCache: "They may be purged at any time. Files that cannot be recreated belong elsewhere."
         case .emptyFile: "A failed write may have left them. Check for empty files when opening them."
