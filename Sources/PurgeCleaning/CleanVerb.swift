@@ -21,7 +21,8 @@ extension Verb {
         description: [
             "Carries out the tasks of a PurgeableCache.plist in order, as the cache cleaner of mPaaS does. A task "
                 + "removes a Path in the container, or only its Entries (patterns, in which * matches any part of a "
-                + "name), or runs commands for the Selectors of a Class.",
+                + "name), or runs commands for the Selectors of a Class. Then it empties the directories whose policy has "
+                + "the age manual (purgefs policy).",
             "Files are removed as the app would remove them, open files included. A path that is absolute, contains "
                 + "'..' or leads through a symbolic link is refused. Standard folders are emptied, and stay.",
             "A COMMAND gets the environment of `purgefs run`, plus PURGEFS_CLEAN_CLASS and PURGEFS_CLEAN_SELECTOR; "

@@ -26,6 +26,19 @@ struct CleanedContainer {
         }
     }
 
+    /// Returns a task for each directory that is registered with the age `manual`, to empty it. Directories below it that have
+    /// a policy stay: it is the nearest policy that says what happens to a file.
+    func manualTasks() throws(CommandFailure) -> [CleaningTask] {
+        let lines = try with { (_, control) throws(CommandFailure) in try control.policies() }
+        return lines.filter { $0.purgeAfter == "0" }.map { line in
+            let above = line.path.isEmpty ? "" : line.path + "/"
+            let inner = lines.map(\.path).filter { $0.hasPrefix(above) && $0 != line.path }
+            return .remove(
+                path: line.path.isEmpty ? "." : line.path, entries: ["*"],
+                except: inner.map { String($0.dropFirst(above.count)) })
+        }
+    }
+
     /// Returns the absolute path of the container's files.
     func directory() throws(CommandFailure) -> String {
         let place = if case .store(let path) = target { path + "/container" } else { target.place }

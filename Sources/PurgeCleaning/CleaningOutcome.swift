@@ -40,7 +40,7 @@ extension CleaningTask {
     /// The path or class, for messages.
     var text: String {
         switch self {
-        case .remove(let path, _): path
+        case .remove(let path, _, _): path
         case .call(let type, _): type
         }
     }

@@ -6,7 +6,7 @@ import PurgeSystem
 
 /// The execution of a `purgefs clean`, from the first phase to the last.
 final class CleaningRun {
-    private let tasks: [CleaningTask]
+    private var tasks: [CleaningTask]
     private let hooks: CleaningHooks
     private let container: CleanedContainer
     private let report: CleaningReport
@@ -29,6 +29,8 @@ final class CleaningRun {
         }
         for message in hooks.unused(by: tasks) { report.warn("warning: \(VisibleText.of(message))") }
         let result = Result { () throws(CommandFailure) in
+            tasks += try container.manualTasks()
+            progress = CleaningProgress(.cleaning, parts: tasks.count)
             if container.isForReading { try plan() } else { try clean() }
         }
         try report.close()

@@ -3,8 +3,9 @@ import PurgeModel
 /// A task of a cleaner's list (docs/CLEANER.md).
 enum CleaningTask: Hashable, Sendable {
     /// Removes the entry at `path` or, with `entries`, only the entries below that folder that match one of these patterns. The
-    /// strings are as written in the list: `CleaningPath` and `EntryPattern` validate them.
-    case remove(path: String, entries: [String]?)
+    /// strings are as written in the list: `CleaningPath` and `EntryPattern` validate them. The folders below `path` at the
+    /// paths `except` stay, with everything in them.
+    case remove(path: String, entries: [String]?, except: [String] = [])
     /// Calls class methods, one after the other.
     case call(type: String, selectors: [String])
 }
@@ -93,10 +94,16 @@ struct EntryPattern: Hashable, Sendable {
 struct EntrySelection: Hashable, Sendable {
     /// The remaining parts of each pattern.
     private let patterns: [ArraySlice<[UInt8]>]
+    /// The remaining names of the paths to folders that stay.
+    private let exceptions: [ArraySlice<[UInt8]>]
 
-    init(_ patterns: [EntryPattern]) { self.patterns = patterns.map { $0.parts[...] } }
+    init(_ patterns: [EntryPattern], except: [[[UInt8]]] = []) {
+        self.init(patterns: patterns.map { $0.parts[...] }, exceptions: except.map { $0[...] })
+    }
 
-    private init(patterns: [ArraySlice<[UInt8]>]) { self.patterns = patterns }
+    private init(patterns: [ArraySlice<[UInt8]>], exceptions: [ArraySlice<[UInt8]>]) {
+        (self.patterns, self.exceptions) = (patterns, exceptions)
+    }
 
     enum Verdict: Hashable, Sendable {
         case stays
@@ -107,8 +114,13 @@ struct EntrySelection: Hashable, Sendable {
     }
 
     func verdict(on name: [UInt8]) -> Verdict {
+        let excepted = exceptions.filter { $0.first == name }
+        if excepted.contains(where: { $0.count == 1 }) { return .stays }
         let matching = patterns.filter { $0.first.map { EntryPattern.matches(name, $0) } ?? false }
-        if matching.contains(where: { $0.count == 1 }) { return .goes }
-        return matching.isEmpty ? .stays : .mayHold(EntrySelection(patterns: matching.map { $0.dropFirst() }))
+        if matching.isEmpty { return .stays }
+        let takesAll = matching.contains { $0.count == 1 }
+        if takesAll, excepted.isEmpty { return .goes }
+        let inner = takesAll ? [EntryPattern.all.parts[...]] : matching.map { $0.dropFirst() }
+        return .mayHold(EntrySelection(patterns: inner, exceptions: excepted.map { $0.dropFirst() }))
     }
 }

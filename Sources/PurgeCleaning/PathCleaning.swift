@@ -10,9 +10,12 @@ struct PathCleaning {
 
     let path: CleaningPath
     let patterns: [EntryPattern]?
+    /// The names, below the path, of folders that stay.
+    private let exceptions: [[[UInt8]]]
 
     init(_ task: CleaningTask) throws(Failure) {
-        guard case .remove(let text, let entries) = task else { throw Failure(reason: "it has no path") }
+        guard case .remove(let text, let entries, let except) = task else { throw Failure(reason: "it has no path") }
+        exceptions = except.map { $0.utf8.split(separator: UInt8(ascii: "/")).map { Array($0) } }
         do throws(CleaningRefusal) {
             path = try CleaningPath(text, reserved: ControlFile.directory)
             if path.names.isEmpty, entries == nil { throw .everything }
@@ -46,7 +49,7 @@ struct PathCleaning {
             folder = next
         }
         guard let last = path.names.last.map(Self.raw) else {
-            return .folder(folder, EntrySelection(patterns ?? []))
+            return .folder(folder, EntrySelection(patterns ?? [], except: exceptions))
         }
         let entry: CleanableEntry
         do throws(Errno) { entry = try folder.entry(last) } catch .noEntry { return .missing } catch {
@@ -58,7 +61,7 @@ struct PathCleaning {
             if entry.kind == .folder { return .missing }
             throw Failure(reason: "it is a file, so it has no entries", advice: "Leave out Entries to remove it.")
         }
-        return .folder(inner, EntrySelection(patterns ?? [.all]))
+        return .folder(inner, EntrySelection(patterns ?? [.all], except: exceptions))
     }
 
     /// Returns nil if the folder does not exist.

@@ -92,6 +92,20 @@ extension ControlEndpoint {
         } catch { throw CommandFailure("cannot read \(file.rawValue)", path: place, error) }
     }
 
+    /// Returns the directories that have a policy, in the order of their paths.
+    package func policies() throws(CommandFailure) -> [PolicyLine] {
+        do {
+            return try content(of: .storagePolicies).split(separator: "\n").map {
+                try JSONText.decode(PolicyLine.self, from: String($0))
+            }
+        } catch let error as CommandFailure { throw error } catch {
+            throw CommandFailure(
+                "cannot understand \(ControlFile.storagePolicies.rawValue)", path: place,
+                "its format is unknown to this version of purgefs",
+                advice: "Use the purgefs that mounted it (`purgefs --version`).")
+        }
+    }
+
     package func status() throws(CommandFailure) -> StatusReport {
         let text = try content(of: .status)
         do {

@@ -163,7 +163,7 @@ extension DiagnosisRule {
         case .protectionNone:
             "Their data can be read on a device that was never unlocked. Use completeUntilFirstUserAuthentication, "
                 + "unless they are needed before the first unlock."
-        case .policyWithoutLimit: "Only a reset removes their files. Give them an age or a limit."
+        case .policyWithoutLimit: "Only a reset or (if manual) `purgefs clean` empties them. Set an age or a limit."
         case .unusualName: "Use plain characters in one Unicode form, and store the user's own text elsewhere."
         case .userContentExcluded, .reusedCache, .largeBackup, .hugeDocuments, .largeDocuments, .largeFile, .emptyFile,
             .redundantExclusion:

@@ -66,6 +66,22 @@ struct CleaningTaskTests {
         #expect(EntrySelection([pattern]).verdict(on: [UInt8](repeating: UInt8(ascii: "a"), count: 255)) == .stays)
     }
 
+    /// An exception stays, and so do the folders on the way to it; everything else in these goes.
+    @Test func exceptions() throws {
+        func names(_ path: String) -> [[UInt8]] { path.split(separator: "/").map { Array($0.utf8) } }
+        let selection = EntrySelection([.all], except: [names("a"), names("b/c/d"), names("b/e")])
+        #expect(selection.verdict(on: Array("a".utf8)) == .stays)
+        #expect(selection.verdict(on: Array("ab".utf8)) == .goes && selection.verdict(on: Array("d".utf8)) == .goes)
+        guard case .mayHold(let inB) = selection.verdict(on: Array("b".utf8)),
+            case .mayHold(let inC) = inB.verdict(on: Array("c".utf8))
+        else {
+            Issue.record("b and b/c hold an exception")
+            return
+        }
+        #expect(inB.verdict(on: Array("e".utf8)) == .stays && inB.verdict(on: Array("a".utf8)) == .goes)
+        #expect(inC.verdict(on: Array("d".utf8)) == .stays && inC.verdict(on: Array("e".utf8)) == .goes)
+    }
+
     @Test func starsDoNotCrossSlashes() throws {
         let selection = EntrySelection([try EntryPattern("a*/*.db"), try EntryPattern("b/c/d"), try EntryPattern("x*")])
         #expect(selection.verdict(on: Array("xyz".utf8)) == .goes)

@@ -91,19 +91,8 @@ private enum PolicyVerb {
         try refuse([OptionSpec.after, .limit], of: "list", invocation.arguments)
         let console = invocation.console
         try Target.with(invocation.target(at: 1), forReading: console) { (control) throws(CommandFailure) in
-            let text = try control.content(of: .storagePolicies)
-            if invocation.arguments.has(.json) { return try console.write(text) }
-            let lines = try text.split(separator: "\n").map { (line) throws(CommandFailure) -> PolicyLine in
-                do {
-                    return try JSONText.decode(PolicyLine.self, from: String(line))
-                } catch {
-                    throw CommandFailure(
-                        "cannot understand \(ControlFile.storagePolicies.rawValue)", path: control.place,
-                        "its format is unknown to this version of purgefs",
-                        advice: "Use the purgefs that mounted it (`purgefs --version`).")
-                }
-            }
-            for line in lines { try console.print(row(line)) }
+            if invocation.arguments.has(.json) { return try console.write(control.content(of: .storagePolicies)) }
+            for line in try control.policies() { try console.print(row(line)) }
         }
     }
 
