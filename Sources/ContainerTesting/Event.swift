@@ -18,7 +18,8 @@ extension Container {
         public var reason: String?
         public var trigger: Trigger?
         public var pid: Int32?
-        /// The file whose write set off the purge or raised the pressure; nil if a change of the device did.
+        /// The file whose write set off the purge or raised the pressure; nil if a change of the device did. For an update, a
+        /// deletion or a restore, the earlier UUID of the container.
         public var cause: String?
         /// True for a file that was truncated and kept its name.
         public var tombstone: Bool?
@@ -68,9 +69,11 @@ extension Container {
 extension Container.Event {
     /// The event as one line for people.
     var line: String {
+        let isOfContainer = type == .app || type == .restore
         let fields: [String?] = [
             type.rawValue, path, bytes.flatMap { $0 == 0 ? nil : "\($0) bytes" }, reason.map { "reason \($0)" },
-            trigger.map { "trigger \($0)" }, cause.map { "caused by \($0)" }, pressure.map { "pressure \($0)" },
+            trigger.map { "trigger \($0)" }, cause.map { "\(isOfContainer ? "earlier container" : "caused by") \($0)" },
+            pressure.map { "pressure \($0)" },
             process.map { "process \($0)" },
         ]
         return "\(seq) " + fields.compactMap { $0 }.joined(separator: ", ")

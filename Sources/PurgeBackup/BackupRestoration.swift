@@ -108,6 +108,6 @@ enum BackupEvent {
             type: .restore, bytes: summary.bytes,
             reason:
                 "\(summary.entries) \(summary.entries == 1 ? "entry" : "entries") of container \(header.container), backed up at \(header.created)",
-            pid: getpid())
+            pid: getpid(), cause: header.container)
     }
 }

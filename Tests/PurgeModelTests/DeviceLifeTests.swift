@@ -18,12 +18,12 @@ import Testing
 
     private static func told(
         _ type: EventType, _ reason: String, at second: Int = 0, pid: Int32? = 7, trigger: PurgeTrigger? = nil,
-        bytes: Int64? = nil
+        bytes: Int64? = nil, cause: String? = nil
     ) -> DeviceEffect {
         .event(
             Event(
                 time: "2026-11-22T12:00:0\(second).000Z", type: type, bytes: bytes.map { ByteCount(blocks: $0) },
-                reason: reason, trigger: trigger, pid: pid))
+                reason: reason, trigger: trigger, pid: pid, cause: cause))
     }
 
     struct Row: CustomTestStringConvertible, Sendable {
@@ -177,7 +177,10 @@ import Testing
         var device = Self.device(.locked, isRunning: true)
         _ = try device.apply(.app(command), as: "", by: 7, at: Self.start)
         let effects = device.finish(newID: Self.otherID, freed: ByteCount(blocks: 3), by: 7, at: Self.start)
-        #expect(effects == [Self.told(.app, command.rawValue, bytes: bytes), .processes, .save])
+        #expect(
+            effects == [
+                Self.told(.app, command.rawValue, bytes: bytes, cause: Self.id), .processes, .save,
+            ])
         #expect(device.containerID == Self.otherID && !device.isRunning && device.unfinished == nil)
         #expect(device.state == .locked && device.boots == 1)
     }

@@ -42,9 +42,12 @@ struct EventText {
     /// The path, the reason and other details.
     var what: [String] {
         let emptied: String? = event.tombstone == true ? "(emptied)" : nil
-        let written = event.cause.flatMap { $0 == event.path ? nil : "(written: \(VisibleText.of($0)))" }
+        let isOfContainer = event.type == .app || event.type == .restore
+        let cause = event.cause.flatMap { cause in
+            cause == event.path ? nil : "(\(isOfContainer ? "container" : "written"): \(VisibleText.of(cause)))"
+        }
         let passed = event.passedOver.flatMap { $0.isEmpty ? nil : "(\($0.count) skipped)" }
-        return [place, emptied, reason, written, passed].compactMap { $0 }
+        return [place, emptied, reason, cause, passed].compactMap { $0 }
     }
 
     private var place: String? {

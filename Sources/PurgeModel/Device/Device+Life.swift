@@ -68,8 +68,8 @@ extension Device {
         let wasRunning = isRunning
         if wasRunning { _ = enter(.terminated, at: now) }
         if work == .delete { lastForeground = nil }
+        var event = Event(time: now.iso8601, type: .app, reason: work.rawValue, pid: pid, cause: containerID)
         containerID = newID
-        var event = Event(time: now.iso8601, type: .app, reason: work.rawValue, pid: pid)
         if work == .delete { event.bytes = freed }
         return [.event(event)] + (wasRunning ? [.processes] : []) + [.save]
     }

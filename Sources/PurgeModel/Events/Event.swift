@@ -39,7 +39,8 @@ public struct Event: Codable, Hashable, Sendable {
     public var code: String?
     public var trigger: PurgeTrigger?
     public var pid: Int32?
-    /// The file whose write set off the purge or raised the pressure, in the form of `path`.
+    /// The file whose write set off the purge or raised the pressure, in the form of `path`. For an update, a deletion or a
+    /// restore, the earlier UUID of the container.
     public var cause: String?
     /// True for a file that was truncated and still has its name.
     public var tombstone: Bool?
