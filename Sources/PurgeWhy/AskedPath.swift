@@ -10,6 +10,8 @@ struct AskedPath {
     let target: Target
     /// The path relative to the container, byte for byte; never empty.
     let inner: [UInt8]
+    /// The path that the user named, if it leads into an earlier container.
+    let former: FormerPath?
 
     private static let slash = UInt8(ascii: "/")
     private static let what = "cannot say why"
@@ -19,29 +21,31 @@ struct AskedPath {
     var isUTF8: Bool { String(path: inner) != nil }
 
     /// The directory through which the container is visible.
-    var root: String {
-        switch target {
-        case .mount(let mount): mount
-        case .store(let store): store + "/container"
-        }
-    }
+    var root: String { target.root }
 
     /// The absolute path, whether or not it exists.
     var place: [UInt8] { Array(root.utf8) + [Self.slash] + inner }
 
-    /// Resolves a path from the command line. A symbolic link in the last component is not followed.
-    init(_ raw: RawText) throws(CommandFailure) {
+    /// Resolves a path from the command line. A symbolic link in the last component is not followed. `container` is the
+    /// container of a path that leads into an earlier one.
+    init(_ raw: RawText, in container: String? = nil) throws(CommandFailure) {
         let text = Places.text(raw)
-        let path: [UInt8]
-        do throws(Errno) {
-            path = try Self.absolute(raw.dropLast().map { UInt8(bitPattern: $0) })
-        } catch { throw CommandFailure(Self.what, path: text, error) }
-        guard let found = try PathInContainer.find(path, isLink: Self.isLink(path)) else {
+        let bytes = raw.dropLast().map { UInt8(bitPattern: $0) }
+        let url = bytes.starts(with: "file:/".utf8) ? ContainerPath(bytes[...]) : nil
+        if url == nil, let found = try Self.find(bytes, text) {
+            guard container == nil else {
+                throw .usage("\(VisibleText.of(text)) is in a container: only a path of an earlier one needs a TARGET")
+            }
+            (target, inner, former) = (found.target, found.inner, nil)
+        } else if let path = url ?? ContainerPath(bytes[...]) {
+            target = try FormerPath.target(of: path, named: container, text)
+            inner = path.inner
+            former = FormerPath(path, text, in: target)
+        } else {
             throw CommandFailure(
                 Self.what, path: text, "it is not in a container",
                 advice: "Name a path in a mount, or in the container/ of a store; it may be gone.")
         }
-        (target, inner) = (found.target, found.inner)
         if inner.isEmpty {
             throw .usage("\(VisibleText.of(text)) is a container itself: name a file or folder in it")
         }
@@ -58,6 +62,12 @@ struct AskedPath {
 }
 
 extension AskedPath {
+    private static func find(_ bytes: [UInt8], _ text: String) throws(CommandFailure) -> PathInContainer? {
+        let path: [UInt8]
+        do throws(Errno) { path = try absolute(bytes) } catch { throw CommandFailure(what, path: text, error) }
+        return try PathInContainer.find(path, isLink: isLink(path))
+    }
+
     /// Resolves symbolic links above the last component, as far as the folders exist. Keeps the rest literally, except for `.`
     /// and `..`.
     private static func absolute(_ path: [UInt8]) throws(Errno) -> [UInt8] {
@@ -112,5 +122,33 @@ extension AskedPath {
             let status = try System.status(at: AT_FDCWD, place.map(CChar.init(bitPattern:)) + [0])
             return try System.status(ofPath: mount).st_dev != status.st_dev
         } catch { return false }  // the file is gone, or the container is just being unmounted
+    }
+}
+
+extension Target {
+    /// The directory through which the container is visible.
+    fileprivate var root: String {
+        switch self {
+        case .mount(let mount): mount
+        case .store(let store): store + "/container"
+        }
+    }
+
+    fileprivate var storePath: String? {
+        switch self {
+        case .mount(let mount): MountEntry.container(at: mount)?.source
+        case .store(let store): store
+        }
+    }
+}
+
+extension FormerPath {
+    /// Returns nil if the container still has the UUID, so that the path is only one of another mount point.
+    fileprivate init?(_ path: ContainerPath, _ text: String, in target: Target) {
+        let lives = target.storePath.map { ContainerLives(store: $0) }
+        guard lives?.present != path.container else { return nil }
+        let inner = path.inner.isEmpty ? "" : "/" + String(decoding: path.inner, as: UTF8.self)
+        self.init(
+            path: text, container: path.container, place: target.root + inner, event: lives?.end(of: path.container))
     }
 }

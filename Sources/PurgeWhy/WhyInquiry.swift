@@ -12,6 +12,8 @@ struct WhyInquiry {
     var isOff = false
     /// The profile in effect now. Past events do not record theirs.
     var profile = Profile.documented
+    /// The old path that the user named, if any.
+    var former: FormerPath?
     /// The present entry at the path, if any.
     let file: PresentFile?
     /// Returns a flag that the present entry has itself, without inheritance.
@@ -42,7 +44,8 @@ struct WhyInquiry {
         }
         report.journal = try extent()
         if report.answer == .unknown || report.isCertain == false && recent.isEmpty { report.nearest = try nearest() }
-        report.advice = WhyAdvice.sentences(report)
+        report.former = former
+        report.advice = WhyAdvice.sentences(report) + (former == nil ? [] : [FormerPath.advice])
         return report
     }
 

@@ -48,6 +48,8 @@ struct WhyReport: Encodable {
     /// False if the path is not UTF-8, so that other names may share its spelling in the journal.
     var isExact: Bool?
     var container: String
+    /// The path that the user named, if it leads into an earlier container.
+    var former: FormerPath?
     var answer: Answer
     /// False if the journal does not prove the answer, such as that the name existed at the time of `event`.
     var isCertain: Bool?

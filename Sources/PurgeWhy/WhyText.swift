@@ -8,7 +8,7 @@ struct WhyText {
     var lines: [String] {
         var parts = [WhyWords.wrapped("\(WhyWords.path(report.path)): \(headline)")]
         parts += paragraphs.filter { !$0.isEmpty }.map { WhyWords.wrapped($0.joined(separator: " ")) }
-        parts.insert(purge?.neighbours ?? [], at: min(2, parts.count))
+        parts.insert(purge?.neighbours ?? [], at: min(report.former == nil ? 2 : 3, parts.count))
         if !report.advice.isEmpty { parts.append(WhyWords.wrapped(report.advice.joined(separator: " "))) }
         return Array(parts.filter { !$0.isEmpty }.joined(separator: [""]))
     }
@@ -17,8 +17,10 @@ struct WhyText {
     var failure: CommandFailure {
         CommandFailure(
             "cannot say why", path: report.path, "nothing is known about it",
-            advice: WhyWords.wrapped((journal + report.advice).joined(separator: " "), indent: "  ")
-                .joined(separator: "\n").dropFirst(2).description)
+            advice: WhyWords.wrapped(
+                ((report.former?.sentences ?? []) + journal + report.advice).joined(separator: " "), indent: "  "
+            )
+            .joined(separator: "\n").dropFirst(2).description)
     }
 
     private var purge: PurgeSentences? {
@@ -74,7 +76,7 @@ struct WhyText {
     private var ifThere: String { report.isCertain == false ? ", if it was there then" : "" }
 
     private var paragraphs: [[String]] {
-        [event, file, movesHere, replaced, refused, denied, earlier, journal]
+        [report.former?.sentences ?? [], event, file, movesHere, replaced, refused, denied, earlier, journal]
     }
 }
 

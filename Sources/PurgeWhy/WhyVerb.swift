@@ -8,7 +8,7 @@ import PurgeSystem
 extension Verb {
     package static let why = Verb(
         name: "why", summary: "explain why a file is gone, or when it may be purged",
-        synopsis: "PATH [--json]",
+        synopsis: "PATH [TARGET] [--json]",
         description: [
             "Explains what happened to a file: it was purged (by which rule, at which pressure, for whose write); it "
                 + "was deleted, moved or replaced (by which program); a write to it was refused; or it cannot be "
@@ -16,9 +16,12 @@ extension Verb {
             "For a file that is still there, it says whether a purge would take it, and how soon.",
             "PATH is in a mount, or in the container/ of a store. It may be gone, and so may the folders above it. A "
                 + "symbolic link stands for itself.",
+            "PATH may also be an old absolute path, .../Containers/Data/Application/UUID/..., of a container that has "
+                + "got another UUID by an update, a restore or a reinstallation. Then the answer is about the same "
+                + "path in the container now. TARGET is that container, if it is not mounted.",
         ],
         options: [OptionSpec("json", "print one JSON object")],
-        operands: 1...1, takesAnyBytes: true,
+        operands: 1...2, takesAnyBytes: true,
         exitStatus: [
             ExitStatus.line(ExitStatus.done),
             ExitStatus.line(ExitStatus.failed, "failed, or nothing is known about PATH"),
@@ -26,7 +29,9 @@ extension Verb {
         ],
         examples: ["purgefs why ./app/Documents"]
     ) { (invocation) throws(CommandFailure) in
-        try WhyVerb(asked: AskedPath(invocation.rawOperands[0]), console: invocation.console).run(
+        let asked = try AskedPath(
+            invocation.rawOperands[0], in: invocation.rawOperands.dropFirst().first.map(Places.text))
+        return try WhyVerb(asked: asked, console: invocation.console).run(
             asJSON: invocation.arguments.has(.json))
     }
 }
@@ -71,7 +76,8 @@ private struct WhyVerb {
         let settings = settings(store)
         return WhyInquiry(
             path: asked.text, container: asked.target.place, journal: try NameJournal(store: store),
-            isOff: settings?.journal.recordsEvents == false, profile: settings?.profile ?? .documented, file: file,
+            isOff: settings?.journal.recordsEvents == false, profile: settings?.profile ?? .documented,
+            former: asked.former, file: file,
             flag: { PresentFileReader.attribute(asked.place, "user.purgefs.\($0)") },
             exists: { exists($0) }, since: { StoredTimes.since("\(store)/container/\($0)") }, names: { names(in: $0) })
     }

@@ -16,6 +16,7 @@ struct WhyScenario {
     /// For each path, a time at which its entry already existed.
     var since: [String: String] = [:]
     var profile = Profile.documented
+    var former: FormerPath?
     /// The number of the first event.
     var first: Int64 = 1
 
@@ -24,7 +25,7 @@ struct WhyScenario {
             let names = others.union(file == nil ? [] : [path])
             return try WhyInquiry(
                 path: path, container: "/srv/app", journal: ListedEvents(events, from: first), profile: profile,
-                file: file,
+                former: former, file: file,
                 flag: { flags[$0] }, exists: { name in names.contains { $0 == name || $0.hasPrefix(name + "/") } },
                 since: { since[$0] },
                 names: { folder in
@@ -72,7 +73,7 @@ extension WhyScenario {
     }
     private static let user = FileUser(pid: 99, command: "vim notes.txt", manner: "open", path: "/srv/app/tmp/a")
 
-    static let all = purges + removals + moves + lives + presence + knowledge + WhyDoubts.all
+    static let all = purges + removals + moves + lives + presence + knowledge + formers + WhyDoubts.all
 
     private static let purges = [
         WhyScenario(
