@@ -57,7 +57,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "PurgeDiagnosis",
-            dependencies: ["PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel"],
+            dependencies: [
+                "PurgeContainers", "PurgeCommandLine", "PurgeStore", "PurgeSystem", "PurgeModel", "CSQLite",
+            ],
             swiftSettings: strict),
         .target(
             name: "PurgeReport",

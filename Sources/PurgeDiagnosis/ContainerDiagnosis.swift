@@ -22,8 +22,9 @@ package enum ContainerDiagnosis {
         var diagnosis = Diagnosis(container.context)
         var sum = FolderSum(path: found.entry.path)
         diagnosis.add(found.entry)
-        try DiagnosisWalk(container).run(below: folder) { (found) throws(CommandFailure) in
-            diagnosis.add(found.entry)
+        let walk = DiagnosisWalk(container)
+        try walk.run(below: folder) { (found) throws(CommandFailure) in
+            diagnosis.add(walk.reader.examined(found))
             sum.add(found)
         }
         return (diagnosis.report(), sum)

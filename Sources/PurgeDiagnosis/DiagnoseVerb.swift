@@ -22,7 +22,7 @@ extension Verb {
                 + "container/ of a store that is not mounted.",
             "--all checks a whole container. The findings, worst first, are errors (data is or will be lost, or is "
                 + "inaccessible when it is needed), warnings and notes.",
-            "Nothing is changed or opened. For a file that is gone, use `purgefs why PATH`.",
+            "Nothing is changed, and nothing counts as used. For a file that is gone, use `purgefs why PATH`.",
         ],
         options: [.all, .strict, .every, OptionSpec("json", "print one JSON object")],
         operands: 0...1, takesAnyBytes: true,

@@ -6,7 +6,7 @@ import PurgeStore
 import PurgeSystem
 
 /// A container under diagnosis, reached through its mount or in a store that this object has locked. Nothing in it changes, and
-/// no file is opened, because opening counts as a use.
+/// no file is opened through a mount, because that counts as a use.
 final class DiagnosedContainer {
     static let what = "cannot diagnose"
 
@@ -118,6 +118,29 @@ final class DiagnosedContainer {
     }
 
     func note(_ warning: String) { warnings.append(warning) }
+
+    /// The UUIDs that the container has had.
+    private(set) lazy var lives = ContainerLives(store: storePath)
+
+    /// The maximum number of bytes of all files' content that a diagnosis reads.
+    private static let mostContent: Int64 = 1 << 30
+    private var contentLeft = DiagnosedContainer.mostContent
+
+    /// Returns whether `bytes` more bytes of content may be read. The first refusal becomes a warning.
+    func mayRead(_ bytes: Int64) -> Bool {
+        guard contentLeft >= 0 else { return false }
+        contentLeft -= bytes
+        if contentLeft < 0 { note("more than 1 GiB of files may hold old paths: the rest was not searched for them") }
+        return contentLeft >= 0
+    }
+
+    /// The files of the container in its store, where reading one is not a use; nil if they cannot be reached.
+    private(set) lazy var content: FileDescriptor? = {
+        if let store { return store.container }
+        do throws(Errno) { return try FileDescriptor.openWithoutLinks("\(storePath)/container".utf8) } catch {
+            return nil
+        }
+    }()
 
     /// Reads the history of a path that the initial read did not cover.
     func readHistory(of path: String) {

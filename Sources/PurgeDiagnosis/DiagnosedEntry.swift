@@ -13,6 +13,19 @@ struct DiagnosedEntry: Sendable {
         var time: Instant
     }
 
+    /// A path into an earlier container, which a symbolic link or the texts of a file hold.
+    struct StalePath: Hashable, Sendable {
+        var path: ContainerPath
+        /// The number of such texts in the file; nil for a link.
+        var texts: Int?
+        /// Where the first text is, if known.
+        var place: String?
+        /// The event that gave the container another UUID; nil if it is not known.
+        var end: Event?
+        /// Whether the present container has an entry at the path.
+        var isHere: Bool
+    }
+
     /// The path relative to the container; empty for the container itself.
     var path: String
     var kind: Kind
@@ -29,6 +42,8 @@ struct DiagnosedEntry: Sendable {
     var history = PathHistory()
     /// The target of a link that dangles because of a purge.
     var purgedTarget: PurgedTarget?
+    /// For files, only `DiagnosisReader.examined` sets it.
+    var stalePath: StalePath?
     /// The creation time by the device's clock; nil if it is unknown or no rule needs it.
     var arrived: Instant?
     /// The time of the last status change, by the device's clock, if a write to the file was refused and its modification time

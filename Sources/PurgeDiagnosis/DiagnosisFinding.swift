@@ -16,7 +16,7 @@ package enum DiagnosisSeverity: String, CaseIterable, Comparable, Codable, Senda
 /// The rules about how an app stores files (docs/DIAGNOSIS.md, Rules), worst first.
 package enum DiagnosisRule: String, CaseIterable, Codable, Sendable {
     case writeRefused, databaseMayBePurged, userContentMayBePurged, userContentExcluded, protectionDenied, noPermission
-    case purgedAgain, purgedTarget, flagLost, reusedCache, oldTemporary, purgeableInBackup, ineffectiveMark,
+    case purgedAgain, purgedTarget, stalePath, flagLost, reusedCache, oldTemporary, purgeableInBackup, ineffectiveMark,
         largeBackup, hugeDocuments, largeDocuments, largeFile, largeCaches
     case emptyFile, protectionNone, policyWithoutLimit, unusualName, redundantExclusion
 }
@@ -93,8 +93,8 @@ extension DiagnosisRule {
         case .writeRefused, .databaseMayBePurged, .userContentMayBePurged, .userContentExcluded, .protectionDenied,
             .noPermission:
             .error
-        case .purgedAgain, .purgedTarget, .flagLost, .reusedCache, .oldTemporary, .purgeableInBackup, .ineffectiveMark,
-            .largeBackup, .hugeDocuments, .largeDocuments, .largeFile, .largeCaches:
+        case .purgedAgain, .purgedTarget, .stalePath, .flagLost, .reusedCache, .oldTemporary, .purgeableInBackup,
+            .ineffectiveMark, .largeBackup, .hugeDocuments, .largeDocuments, .largeFile, .largeCaches:
             .warning
         case .emptyFile, .protectionNone, .policyWithoutLimit, .unusualName, .redundantExclusion: .note
         }
@@ -111,6 +111,7 @@ extension DiagnosisRule {
         case .noPermission: "files and folders that the app may not read"
         case .purgedAgain: "files that were purged and recreated more than once"
         case .purgedTarget: "links to files that were purged"
+        case .stalePath: "paths into a container that no longer exists"
         case .flagLost: "flags that were lost when the file was replaced"
         case .reusedCache: BackupFinding.Rule.reusedCache.title
         case .oldTemporary: "files in tmp that are older than three days"
@@ -132,9 +133,7 @@ extension DiagnosisRule {
     /// The advice for most findings of this rule.
     var advice: String {
         switch self {
-        case .writeRefused:
-            "There was no room for it, so the file is empty or cut short. Check the capacity before writing, write to a "
-                + "temporary name, rename it when complete, and check the result of each write."
+        case .writeRefused: Self.writeRefusedAdvice
         case .databaseMayBePurged:
             "A database does not recreate itself, and losing one of its files breaks it. Move it to "
                 + "Library/Application Support, without marks; exclude it from the backup if it can be recreated."
@@ -149,6 +148,7 @@ extension DiagnosisRule {
                 + "Support and exclude them from the backup."
         case .purgedTarget:
             "The links are dangling. Keep their targets where they are not purged, or recreate the targets before use."
+        case .stalePath: Self.stalePathAdvice
         case .flagLost:
             "An atomic save makes a new file without the flags of the old one: set them after each save, or set them "
                 + "on the folder."
@@ -170,6 +170,14 @@ extension DiagnosisRule {
             audit?.advice ?? ""
         }
     }
+
+    private static let writeRefusedAdvice =
+        "There was no room for it, so the file is empty or cut short. Check the capacity before writing, write to a "
+        + "temporary name, rename it when complete, and check the result of each write."
+
+    private static let stalePathAdvice =
+        "An update, a restore or a reinstallation gives the container another path. Store paths relative to the "
+        + "container, or bookmarks, and resolve them at each start. `purgefs why OLDPATH` finds the file."
 
     /// The corresponding rule of a backup audit.
     private var audit: BackupFinding.Rule? { BackupFinding.Rule(rawValue: rawValue) }

@@ -41,7 +41,7 @@ extension DiagnosisReader {
     }
 
     /// Returns true if nothing exists at the path, and false if that cannot be determined.
-    private func isMissing(_ path: [UInt8]) -> Bool {
+    func isMissing(_ path: [UInt8]) -> Bool {
         let names = path.split(separator: Self.slash).map { $0.map(CChar.init(bitPattern:)) + [0] }
         do throws(Errno) {
             var folder = container.root

@@ -81,7 +81,10 @@ struct DiagnosisReader {
         entry.modified = try modified(status, folder.descriptor.raw, name)
         (entry.isClosed, entry.nameProblem) = (Self.isClosed(status), NameProblem.of(bytes))
         entry.history = container.histories[text]
-        if kind == .symbolicLink { entry.purgedTarget = purgedTarget(of: name, in: folder) }
+        if kind == .symbolicLink {
+            entry.purgedTarget = purgedTarget(of: name, in: folder)
+            entry.stalePath = staleTarget(of: name, in: folder)
+        }
         if kind == .file { try readLife(of: name, in: folder, status, &entry) }
         return Found(entry: entry, status: status, path: path, name: name)
     }

@@ -39,6 +39,7 @@ extension DiagnosisRule {
         if let target = entry.purgedTarget {
             found.append(finding(.purgedTarget, entry, "to \(target.path), purged \(target.time.iso8601)"))
         }
+        if let stale = entry.stalePath { found.append(finding(.stalePath, entry, stale.inWords)) }
         if entry.isClosed { found.append(finding(.noPermission, entry)) }
         if let problem = entry.nameProblem { found.append(finding(.unusualName, entry, problem.rawValue)) }
         return found
@@ -113,6 +114,20 @@ extension DiagnosisRule {
         }
         if !flags.policy.isEmpty, !flags.policy.isLimited { found.append(finding(.policyWithoutLimit, entry)) }
         return found
+    }
+}
+
+extension DiagnosedEntry.StalePath {
+    /// The old path, relative to its container, what replaced that container, and whether the path exists now.
+    fileprivate var inWords: String {
+        let source = texts.map { count in
+            let place = place.map { ", \(count == 1 ? "in" : "first in") \($0)" }
+            return "\(count) \(count == 1 ? "text" : "texts")\(place ?? ""): "
+        }
+        let inner = path.inner.isEmpty ? "the whole" : String(decoding: path.inner, as: UTF8.self)
+        let end = end.map { ", before the \($0.type == .restore ? "restore" : $0.reason ?? "change") of \($0.time)" }
+        let now = path.inner.isEmpty ? "" : isHere ? "; it is here now" : "; there is no such entry now"
+        return (source ?? "to ") + "\(inner) of container \(path.container)" + (end ?? "") + now
     }
 }
 

@@ -120,7 +120,7 @@ extension PathDiagnosis {
             return try ContainerDiagnosis.report(of: found, folder, in: container)
         }
         var diagnosis = Diagnosis(container.context)
-        diagnosis.add(found.entry)
+        diagnosis.add(DiagnosisReader(container: container).examined(found))
         var sum = FolderSum(path: parent.text)
         try DiagnosisWalk(container).run(below: parent) { (each) throws(CommandFailure) in sum.add(each) }
         return (diagnosis.report(), sum)

@@ -34,7 +34,7 @@ struct DiagnosisTests {
     private static func entry(
         _ path: String, _ all: Flags = [:], kind: DiagnosedEntry.Kind = .file, size: Int64 = 5, days: Int64 = 0,
         seconds: Int64 = 0, arrived: Int64? = nil, settled: Int64? = nil, target: DiagnosedEntry.PurgedTarget? = nil,
-        events: [Event] = []
+        stale: DiagnosedEntry.StalePath? = nil, events: [Event] = []
     ) -> DiagnosedEntry {
         var entry = DiagnosedEntry(path: path, kind: kind, standing: standing(of: path, all))
         entry.size = ByteCount(kind == .file ? size : 0)
@@ -42,7 +42,7 @@ struct DiagnosisTests {
         for event in events { entry.history.note(event) }
         entry.arrived = arrived.map { now.advanced(by: TimeSpan(seconds: -$0 * day)) }
         entry.settled = settled.map { now.advanced(by: TimeSpan(seconds: -$0)) }
-        entry.purgedTarget = target
+        (entry.purgedTarget, entry.stalePath) = (target, stale)
         return entry
     }
 
@@ -148,6 +148,38 @@ struct DiagnosisTests {
             "warning purgedTarget Documents/link to Library/Caches/a, purged 1970-01-01T00:01:00.000Z"),
     ]
 
+    private static func stale(
+        _ inner: String, texts: Int? = nil, place: String? = nil, end: Event? = nil, isHere: Bool = true
+    ) -> DiagnosedEntry.StalePath? {
+        ContainerPath(Array("/Containers/Data/Application/3F2504E0-4F89-41D3-9A0C-0305E82C3301/\(inner)".utf8)[...]).map
+        {
+            .init(path: $0, texts: texts, place: place, end: end, isHere: isHere)
+        }
+    }
+
+    private static let stalePaths: [Case] = [
+        Case(
+            entry(
+                "Documents/link", kind: .symbolicLink,
+                stale: stale("Documents/a", end: Event(time: "THEN", type: .app, reason: "update"))),
+            "warning stalePath Documents/link to Documents/a of container 3F2504E0-4F89-41D3-9A0C-0305E82C3301, before the "
+                + "update of THEN; it is here now"),
+        Case(
+            entry(
+                "Documents/a.db",
+                stale: stale(
+                    "b", texts: 1, place: "t.c", end: Event(time: "THEN", type: .restore, reason: "x"), isHere: false)),
+            "warning stalePath Documents/a.db 1 text, in t.c: b of container 3F2504E0-4F89-41D3-9A0C-0305E82C3301, before "
+                + "the restore of THEN; there is no such entry now"),
+        Case(
+            entry("Documents/a.plist", stale: stale("", texts: 2)),
+            "warning stalePath Documents/a.plist 2 texts: the whole of container 3F2504E0-4F89-41D3-9A0C-0305E82C3301"),
+        Case(
+            entry("Documents/a.json", stale: stale("b", texts: 3, place: "$[0]")),
+            "warning stalePath Documents/a.json 3 texts, first in $[0]: b of container "
+                + "3F2504E0-4F89-41D3-9A0C-0305E82C3301; it is here now"),
+    ]
+
     private static let protection: [Case] = [
         Case(
             entry("Documents/a", ["Documents/a": ["fileProtection=complete"]], events: [event(.protectionDenied)]),
@@ -222,7 +254,7 @@ struct DiagnosisTests {
             "warning largeCaches Library/Caches"),
     ]
 
-    @Test(arguments: [places, states, protection, marks, sizes].flatMap { $0 })
+    @Test(arguments: [places, states, stalePaths, protection, marks, sizes].flatMap { $0 })
     func eachRule(_ each: Case) { #expect(Self.found([each.entry]) == each.found) }
 
     /// A hard-linked database in Caches is no finding, because purges skip it.
