@@ -95,7 +95,12 @@ private struct DiagnoseVerb {
         do throws(CommandFailure) {
             return try PathInContainer(raw, for: DiagnosedContainer.what)
         } catch {
-            guard let missing = MissingPath(raw) else { throw error }
+            guard let missing = MissingPath(raw) else {
+                guard ContainerPath(raw.dropLast().map { UInt8(bitPattern: $0) }[...]) != nil else { throw error }
+                throw CommandFailure(
+                    DiagnosedContainer.what, path: Places.text(raw), "it is not in a container",
+                    advice: "If it is a path of an earlier container, `purgefs why PATH` says where it is now.")
+            }
             throw CommandFailure(
                 DiagnosedContainer.what, path: Places.text(raw), Errno.noEntry, advice: try missing.advice())
         }
