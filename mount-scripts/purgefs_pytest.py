@@ -56,6 +56,7 @@ _ALLOWED = {  # what a control file or a flag accepts, for messages
     "storage.purge.latency": _DURATION + ", or 0", "storage.policies": "check or reset",
     "storage.reclaim": "a size, tmp, caches, purgeable or all", "storage.plan": "a size, tmp, caches, purgeable or all",
     "device.state": "lock, unlock or reboot", "device.clock": "+ and " + _DURATION,
+    "device.inactivity": _DURATION + ", or 0",
     "app.state": "launch, background, suspend, terminate, update, delete, offload or install",
     "journal.size": "0, or a size from 1M to 1G", "journal.age": _DURATION + ", or 0",
     "isPurgeable": "low, medium, high, True or False", "isExcludedFromBackup": "True or False",
@@ -244,16 +245,17 @@ class Container:
 
     def set(self, **values):
         """Changes the device: total=, others=, others_purgeable=, others_share=, thresholds=, profile=, purge_latency=,
-        journal_size=, journal_age=, in the given order. Values are 4096, "64K", "1.5G", "+1G", "verylow=5%,low=10%", ...
+        device_inactivity=, journal_size=, journal_age=, in the given order. Values are 4096, "64K", "1.5G", "+1G",
+        "verylow=5%,low=10%", "30m", ...
         """
         for name, value in values.items():
             file = name.replace("_", ".")
-            file = file if file.startswith("journal.") else "storage." + file
+            file = file if file.startswith("journal.") or file == "device.inactivity" else "storage." + file
             if not os.path.exists(self._control(file)):
                 raise TypeError(
                     f"a container has no {name}: it has total, others, others_purgeable, others_share, thresholds, "
-                    "profile, purge_latency, journal_size and journal_age, and when it is made also protection, store, log "
-                    "and allow_other")
+                    "profile, purge_latency, device_inactivity, journal_size and journal_age, and when it is made also "
+                    "protection, store, log and allow_other")
             self.write(file, value)
 
     @property

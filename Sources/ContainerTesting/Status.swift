@@ -44,6 +44,8 @@ extension Container {
             public var boots: Int
             /// `reboot`, `update` or `delete` while that is under way, or after it was interrupted; otherwise nil.
             public var unfinished: String?
+            /// True once access to files of class `completeWhenUserInactive` has expired, otherwise nil.
+            public var inactive: Bool?
         }
         public struct App: Hashable, Codable, Sendable {
             /// The UUID of the container.

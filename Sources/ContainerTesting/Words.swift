@@ -21,8 +21,8 @@ extension Container {
         public static let refused = EventType(rawValue: "refused")
         /// The pressure level has changed.
         public static let pressure = EventType(rawValue: "pressure")
-        /// Total, others, its purgeable part or share, the thresholds, the profile, the purge latency or the limits of the
-        /// journal were set.
+        /// Total, others, its purgeable part or share, the thresholds, the profile, the purge latency, the inactivity or
+        /// the limits of the journal were set.
         public static let capacity = EventType(rawValue: "capacity")
         /// A flag was set or removed.
         public static let mark = EventType(rawValue: "mark")
@@ -30,7 +30,7 @@ extension Container {
         public static let flagLost = EventType(rawValue: "flagLost")
         /// A call was refused because of the file's protection class and the state of the device.
         public static let protectionDenied = EventType(rawValue: "protectionDenied")
-        /// The lock state has changed.
+        /// The lock state has changed, or access has expired (`inactive`).
         public static let device = EventType(rawValue: "device")
         /// The clock was advanced.
         public static let clock = EventType(rawValue: "clock")
@@ -86,7 +86,8 @@ extension Container {
     public enum Pressure: String, Hashable, Codable, Sendable { case normal, nearLow, low, veryLow }
 
     public enum DeviceState: String, Hashable, Codable, Sendable {
-        /// `locking` lasts ten simulated seconds, in which protected files stay accessible.
+        /// `locking` lasts ten simulated seconds, in which protected files stay accessible. `locked` includes the time after
+        /// access to files of class `completeWhenUserInactive` has expired.
         case unlocked, locking, locked, beforeFirstUnlock
     }
 

@@ -137,9 +137,9 @@ extension PathDiagnosis {
         guard entry.kind == .file || entry.kind == .folder else { return nil }
         let own = entry.standing.flags.protection
         let kind = own ?? container.device.protection
-        let state = LockState(rawValue: container.status.device.state) ?? .unlocked
+        let state = container.status.device.lockState ?? .unlocked
         return Protection(
-            class: kind, isOwn: own != nil, state: state,
+            class: kind, isOwn: own != nil, state: state.shown,
             canBeOpened: entry.kind == .folder || kind.admits(.open, in: state))
     }
 

@@ -166,17 +166,23 @@ extension PathDiagnosisText {
     private func meaning(_ kind: FileProtection) -> String {
         switch kind {
         case .complete: "inaccessible while the device is locked"
-        case .completeWhenUserInactive: "inaccessible while the device is locked or not in use"
+        case .completeWhenUserInactive: "inaccessible once the device has been locked for device.inactivity"
         case .completeUnlessOpen: "cannot be opened while the device is locked"
         case .completeUntilFirstUserAuthentication: "inaccessible from a reboot until the first unlock"
         case .none: "always accessible"
         }
     }
 
+    /// Returns the moment that ends the time in which a file can be opened; nil if it does not end by itself.
+    private func end(_ protection: PathDiagnosis.Protection) -> String? {
+        guard protection.state == .locking || protection.state == .locked else { return nil }
+        if !protection.class.admits(.open, in: .locked) { return "the grace period ends" }
+        return protection.class.admits(.open, in: .inactive) ? nil : "access expires (device.inactivity)"
+    }
+
     private func now(_ protection: PathDiagnosis.Protection) -> String {
         if protection.canBeOpened {
-            let until = protection.state == .locking && !protection.class.admits(.open, in: .locked)
-            return "It can be opened now" + (until ? ", until the grace period ends" : "")
+            return "It can be opened now" + (end(protection).map { ", until \($0)" } ?? "")
         }
         switch protection.state {
         case .beforeFirstUnlock:

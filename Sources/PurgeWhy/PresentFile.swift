@@ -127,13 +127,13 @@ struct PresentFileReader {
         do throws(StoreError) { saved = try StoreAtRest.savedSettings(of: report.store) } catch {
             throw CommandFailure("cannot read the settings", error)
         }
-        guard let saved, let state = LockState(rawValue: report.device.state) else { return nil }
+        guard let saved, let state = report.device.lockState else { return nil }
         let rule = ProtectionRule(state: state, standard: saved.protection)
         let own = Self.attribute(asked.place, StorageAttribute.fileProtection.storeKey).flatMap {
             FileProtection(text: $0)
         }
         return PresentFile.Protection(
-            fileProtection: rule.effective(own), state: state, canBeOpened: rule.admits(.open, own: own))
+            fileProtection: rule.effective(own), state: state.shown, canBeOpened: rule.admits(.open, own: own))
     }
 
     /// Asks the plan whether a purge would take the file. A read-only mount has no answer, because nothing is purged there.

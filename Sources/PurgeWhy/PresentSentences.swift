@@ -21,7 +21,12 @@ struct PresentSentences {
 
     private var protection: String? {
         guard let protection = file.protection, !protection.canBeOpened else { return nil }
-        let state = protection.state == .beforeFirstUnlock ? "has not been unlocked since it was booted" : "is locked"
+        let state =
+            if protection.state == .beforeFirstUnlock {
+                "has not been unlocked since it was booted"
+            } else if protection.fileProtection == .completeWhenUserInactive {
+                "has been locked for device.inactivity"
+            } else { "is locked" }
         return
             "The device \(state), and a file of class \(protection.fileProtection.rawValue) cannot be opened then (EPERM)."
     }

@@ -227,7 +227,10 @@ extension WhyText {
     private var denied: [String] {
         guard let event = report.protectionDenied else { return [] }
         let words = (event.reason ?? "").split(separator: " ").map { WhyWords.path(String($0)) }
-        let details = words.count == 3 ? ": its class is \(words[1]), and the device was \(words[2])" : ""
+        let state = words.last.map {
+            $0 == LockState.inactive.rawValue ? "had been locked for device.inactivity" : "was \($0)"
+        }
+        let details = words.count == 3 ? ": its class is \(words[1]), and the device \(state ?? "")" : ""
         let call =
             ["open": "open it", "create": "create it", "setClass": "change its class"][words.first ?? ""]
             ?? "use its data"

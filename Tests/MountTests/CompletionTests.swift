@@ -13,8 +13,8 @@ extension Mounts {
         /// Completions for `run --at`: the settings of `set`, and the control files that take commands.
         private static let changes = [
             "storage.total=", "storage.others=", "storage.others.purgeable=", "storage.others.share=",
-            "storage.thresholds=", "storage.profile=", "storage.purge.latency=", "journal.size=", "journal.age=",
-            "device.state=", "device.clock=", "app.state=", "storage.policies=", "storage.reclaim=",
+            "storage.thresholds=", "storage.profile=", "storage.purge.latency=", "device.inactivity=", "journal.size=",
+            "journal.age=", "device.state=", "device.clock=", "app.state=", "storage.policies=", "storage.reclaim=",
         ]
 
         /// Passes `body` the completion file for `shell`, and a folder with a few names to complete.

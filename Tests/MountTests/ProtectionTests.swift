@@ -20,8 +20,8 @@ extension Mounts {
                 let outcome = try Program.run([Program.python, Self.program("protection"), mount.root], timeout: 180)
                 let calls = try #require(Int(outcome.output.split(separator: "\n").last ?? ""))
                 #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
-                // 5 classes, 4 states, 2 users.
-                #expect(calls >= 40 * 80 && calls.isMultiple(of: 40))
+                // 5 classes, 5 states, 2 users.
+                #expect(calls >= 50 * 80 && calls.isMultiple(of: 50))
             }
         }
 
@@ -87,6 +87,24 @@ extension Mounts {
             completeUnlessOpen delete select elsewhere: ok, ok; ok 1000
             completeUnlessOpen delete open: SQLITE_CANTOPEN, ok; ok 1000
             completeUnlessOpen delete new database: ok, ok; ok 1000
+            completeWhenUserInactive wal commit: ok, SIGBUS, -; ok 1000
+            completeWhenUserInactive wal rollback: ok, SIGBUS, -; ok 1000
+            completeWhenUserInactive wal select: ok, ok, ok; ok 1000
+            completeWhenUserInactive wal select elsewhere: ok, SIGBUS, -; ok 1000
+            completeWhenUserInactive wal open: ok, SQLITE_CANTOPEN, ok; ok 1000
+            completeWhenUserInactive wal new database: ok, SQLITE_CANTOPEN, ok; ok 1000
+            completeWhenUserInactive wal-exclusive commit: ok, SQLITE_IOERR_WRITE, ok; ok 1000
+            completeWhenUserInactive wal-exclusive rollback: ok, ok, ok; ok 1000
+            completeWhenUserInactive wal-exclusive select: ok, ok, ok; ok 1000
+            completeWhenUserInactive wal-exclusive select elsewhere: ok, ok, ok; ok 1000
+            completeWhenUserInactive wal-exclusive open: ok, SQLITE_CANTOPEN, ok; ok 1000
+            completeWhenUserInactive wal-exclusive new database: ok, SQLITE_CANTOPEN, ok; ok 1000
+            completeWhenUserInactive delete commit: ok, SQLITE_IOERR_WRITE, ok; ok 1000
+            completeWhenUserInactive delete rollback: ok, ok, ok; ok 1000
+            completeWhenUserInactive delete select: ok, ok, ok; ok 1000
+            completeWhenUserInactive delete select elsewhere: ok, SQLITE_IOERR_READ, ok; ok 1000
+            completeWhenUserInactive delete open: ok, SQLITE_CANTOPEN, ok; ok 1000
+            completeWhenUserInactive delete new database: ok, SQLITE_CANTOPEN, ok; ok 1000
 
             """
 
@@ -117,6 +135,40 @@ extension Mounts {
                 #expect(events.allSatisfy { $0.path == "Documents/f" && $0.tier == "persistent" })
                 let reasons = ["open complete locked", "open complete locked", "setClass complete locked"]
                 #expect(events.map(\.reason) == reasons)
+            }
+        }
+
+        /// A file of class `completeWhenUserInactive` stays within reach for an hour, or as long as `device.inactivity` says. An
+        /// open file keeps neither pages nor access after that, until the unlock.
+        @Test func accessExpires() throws {
+            try withMount { mount in
+                let path = mount.path("Documents/f")
+                try mount.make("Documents/f", size: 8192)
+                try Attributes.mark(path, "fileProtection", "completeWhenUserInactive")
+                try lock(mount)
+                #expect(try Files.content(path).count == 8192)
+                try mount.write("+50m", to: "device.clock")
+                try mount.remount()
+                let file = try OpenFile(path, O_RDWR)
+                var buffer: UInt8 = 0
+                #expect(pread(file.descriptor, &buffer, 1, 0) == 1 && pwrite(file.descriptor, &buffer, 1, 0) == 1)
+                try mount.write("+10m", to: "device.clock")
+                #expect(pread(file.descriptor, &buffer, 1, 0) == -1 && errno == EPERM)
+                #expect(throws: Errno.notPermitted) { try Files.content(path) }
+                #expect(try mount.read("device.state") == "locked" && mount.status().device.inactive == true)
+                try mount.write("unlock", to: "device.state")
+                #expect(pread(file.descriptor, &buffer, 1, 0) == 1 && mount.status().device.inactive == nil)
+                file.close()
+                try PurgefsBinary.run("set", mount.root, "device.inactivity=5m").succeeded()
+                try mount.remount()
+                try lock(mount)
+                #expect(try mount.read("device.inactivity") == "5m" && Files.content(path).count == 8192)
+                try mount.write("+5m", to: "device.clock")
+                #expect(throws: Errno.notPermitted) { try Files.content(path) }
+                try mount.unmount()
+                let events = try StoreEvent.journal(of: mount.store).filter { $0.type == "device" }
+                let lasting = ["locking", "locked", "inactive"]
+                #expect(events.map(\.reason) == lasting + ["unlocked"] + lasting)
             }
         }
 

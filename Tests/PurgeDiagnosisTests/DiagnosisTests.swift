@@ -193,6 +193,16 @@ struct DiagnosisTests {
                 events: [event(.protectionDenied, reason: "use complete locked")]),
             "error protectionDenied Documents/a completeUnlessOpen, refused once"),
         Case(
+            entry(
+                "Documents/a", ["Documents/a": ["fileProtection=completeWhenUserInactive"]],
+                events: [event(.protectionDenied, reason: "open completeWhenUserInactive inactive")]),
+            "error protectionDenied Documents/a completeWhenUserInactive, refused once"),
+        // The file had class complete at the time. Its present class would have let it be opened.
+        Case(
+            entry(
+                "Documents/a", ["Documents/a": ["fileProtection=completeWhenUserInactive"]],
+                events: [event(.protectionDenied, reason: "open complete locked")])),
+        Case(
             entry("Documents/a", events: [event(.protectionDenied), event(.protectionDenied)]),
             "error protectionDenied Documents/a completeUntilFirstUserAuthentication, refused 2 times"),
         Case(

@@ -119,6 +119,23 @@ struct DiagnosisTextTests {
         return lines.joined(separator: "\n")
     }
 
+    /// How long a file can be opened, if it can be opened now.
+    @Test(
+        arguments: [
+            (.complete, .unlocked, "now"), (.complete, .locking, "now, until the grace period ends"),
+            (.completeUnlessOpen, .locking, "now, until the grace period ends"),
+            (.completeWhenUserInactive, .unlocked, "now"),
+            (.completeWhenUserInactive, .locking, "now, until access expires (device.inactivity)"),
+            (.completeWhenUserInactive, .locked, "now, until access expires (device.inactivity)"),
+            (.completeUntilFirstUserAuthentication, .locked, "now"), (.none, .beforeFirstUnlock, "now"),
+        ] as [(FileProtection, LockState, String)])
+    func untilWhenAFileCanBeOpened(protection: FileProtection, state: LockState, answer: String) {
+        var diagnosis = Self.plain
+        diagnosis.protection = .init(class: protection, isOwn: true, state: state, canBeOpened: true)
+        let words = Self.text(diagnosis).split { " \n".contains($0) }.joined(separator: " ")
+        #expect(words.contains(" It can be opened \(answer) backup "))
+    }
+
     @Test func lockedFile() {
         #expect(
             Self.text(Self.plain) == """

@@ -23,40 +23,72 @@ import Testing
         (.complete, .unlocked, .all),
         (.complete, .locking, .all),
         (.complete, .locked, .nothing),
+        (.complete, .inactive, .nothing),
         (.completeUnlessOpen, .beforeFirstUnlock, .allButOpening),
         (.completeUnlessOpen, .unlocked, .all),
         (.completeUnlessOpen, .locking, .all),
         (.completeUnlessOpen, .locked, .allButOpening),
+        (.completeUnlessOpen, .inactive, .allButOpening),
         (.completeUntilFirstUserAuthentication, .beforeFirstUnlock, .nothing),
         (.completeUntilFirstUserAuthentication, .unlocked, .all),
         (.completeUntilFirstUserAuthentication, .locking, .all),
         (.completeUntilFirstUserAuthentication, .locked, .all),
+        (.completeUntilFirstUserAuthentication, .inactive, .all),
         (.completeWhenUserInactive, .beforeFirstUnlock, .nothing),
         (.completeWhenUserInactive, .unlocked, .all),
         (.completeWhenUserInactive, .locking, .all),
-        (.completeWhenUserInactive, .locked, .nothing),
+        (.completeWhenUserInactive, .locked, .all),
+        (.completeWhenUserInactive, .inactive, .nothing),
         (.none, .beforeFirstUnlock, .all),
         (.none, .unlocked, .all),
         (.none, .locking, .all),
         (.none, .locked, .all),
+        (.none, .inactive, .all),
     ]
     @Test(arguments: matrix) func admits(protection: FileProtection, state: LockState, expected: Admitted) {
         #expect(Admitted(protection, state) == expected)
     }
 
     @Test func theMatrixIsWhole() {
-        #expect(Set(Self.matrix.map { "\($0.0) \($0.1)" }).count == 20)
-        #expect(FileProtection.allCases.count == 5 && LockState.allCases.count == 4 && DataAccess.allCases.count == 3)
+        #expect(Set(Self.matrix.map { "\($0.0) \($0.1)" }).count == 25)
+        #expect(FileProtection.allCases.count == 5 && LockState.allCases.count == 5 && DataAccess.allCases.count == 3)
     }
 
     /// A check is needed only while some class is out of reach.
     @Test func statesInWhichNothingIsRefused() {
-        #expect(LockState.locked.restrictsData && LockState.beforeFirstUnlock.restrictsData)
-        #expect(!LockState.unlocked.restrictsData && !LockState.locking.restrictsData)
+        #expect(LockState.allCases.filter(\.restrictsData) == [.locked, .inactive, .beforeFirstUnlock])
     }
 
     @Test func whatALockTakes() {
         #expect(FileProtection.allCases.filter(\.isTakenByLock) == [.complete, .completeWhenUserInactive])
+    }
+
+    /// Users see a device whose access has expired as locked.
+    @Test func statesThatAreShown() {
+        #expect(LockState.allCases.map(\.shown) == [.unlocked, .locking, .locked, .locked, .beforeFirstUnlock])
+    }
+
+    /// A refusal names the state that the class depends on.
+    @Test func statesThatRefusalsReport() {
+        let inactive = device(.inactive, default: .none)
+        #expect(inactive.state(refusing: .complete) == .locked)
+        #expect(inactive.state(refusing: .completeUnlessOpen) == .locked)
+        #expect(inactive.state(refusing: .completeWhenUserInactive) == .inactive)
+        let booted = device(.beforeFirstUnlock, default: .none)
+        #expect(FileProtection.allCases.allSatisfy { booted.state(refusing: $0) == .beforeFirstUnlock })
+    }
+
+    /// While a class changes, the stricter of both applies.
+    @Test func stricterClasses() {
+        let rule = device(.unlocked, default: .none)
+        let order: [FileProtection] = [
+            .complete, .completeWhenUserInactive, .completeUntilFirstUserAuthentication, .completeUnlessOpen, .none,
+        ]
+        for (index, first) in order.enumerated() {
+            for second in order[index...] {
+                #expect(rule.stricter(first, second) == first && rule.stricter(second, first) == first)
+            }
+        }
     }
 
     private func device(_ state: LockState, default protection: FileProtection) -> ProtectionRule {
@@ -86,18 +118,33 @@ import Testing
         Change(own: .complete, new: FileProtection.none, isAdmitted: false),
         Change(own: .completeUnlessOpen, new: .complete, isAdmitted: false),
         Change(own: .complete, new: .complete, isAdmitted: true),
-        Change(own: nil, new: .completeWhenUserInactive, isAdmitted: true),
+        Change(own: .complete, new: .completeWhenUserInactive, isAdmitted: false),
+        Change(own: .completeWhenUserInactive, new: .complete, isAdmitted: false),
         Change(own: FileProtection.none, new: .completeUnlessOpen, isAdmitted: true),
         Change(own: .completeUnlessOpen, new: nil, isAdmitted: true),
     ]
     @Test(arguments: changes) func changesOfTheClassWhileLocked(change: Change) {
-        for state in [LockState.locked, .beforeFirstUnlock] {
+        for state in [LockState.locked, .inactive, .beforeFirstUnlock] {
             let device = device(state, default: .none)
             #expect(device.admitsChange(from: change.own, to: change.new) == change.isAdmitted)
         }
         for state in [LockState.unlocked, .locking] {
             #expect(device(state, default: .none).admitsChange(from: change.own, to: change.new))
         }
+    }
+
+    /// A change from or to `completeWhenUserInactive` needs that class's key, which is there until access expires.
+    @Test(arguments: LockState.allCases) func changesOfTheClassUntilAccessExpires(state: LockState) {
+        let isAdmitted = [LockState.unlocked, .locking, .locked].contains(state)
+        let rule = device(state, default: .none)
+        for other in [nil, FileProtection.none, .completeUnlessOpen, .completeUntilFirstUserAuthentication] {
+            #expect(rule.admitsChange(from: other, to: .completeWhenUserInactive) == isAdmitted)
+            #expect(rule.admitsChange(from: .completeWhenUserInactive, to: other) == isAdmitted)
+        }
+        #expect(rule.admitsChange(from: .completeWhenUserInactive, to: .completeWhenUserInactive))
+        #expect(
+            device(state, default: .completeWhenUserInactive).admitsChange(from: nil, to: FileProtection.none)
+                == isAdmitted)
     }
 
     /// While the device is locked, no change to or from a default class `complete` is admitted.

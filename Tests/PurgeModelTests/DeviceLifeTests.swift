@@ -11,6 +11,7 @@ import Testing
         var device = Device(containerID: id)
         device.lock.state = state
         if state == .locking { device.lock.locksAt = after(4) }
+        if state == .locked { device.lock.inactiveAt = after(3600) }
         device.app = isRunning ? .foreground : .terminated
         return device
     }
@@ -69,7 +70,7 @@ import Testing
             .save,
         ]
         #expect(device.proceed(to: Self.after(10)) == locked)
-        #expect(device.state == .locked && device.nextDue == nil && device.lock.locksAt == .distantPast)
+        #expect(device.state == .locked && device.nextDue == Self.after(3610) && device.lock.locksAt == .distantPast)
         #expect(device.proceed(to: Self.after(1000)) == [])
     }
 
@@ -206,7 +207,9 @@ import Testing
             ("the share of others", { $0.othersShare = 50 }), ("the thresholds", { $0.thresholds = .off }),
             ("the default protection class", { $0.protection = .complete }),
             ("the UUID of the container", { $0.containerID = Self.otherID }), ("boots", { $0.boots += 1 }),
-            ("the lock state", { $0.state = .locked }), ("the clock", { $0.clock += 1 }),
+            ("the lock state", { $0.state = .locked }),
+            ("the time until access expires", { $0.lock.inactivity = TimeSpan(seconds: 60) }),
+            ("the clock", { $0.clock += 1 }),
         ]
         for (name, change) in changes {
             var device = saved

@@ -90,6 +90,19 @@ import Testing
         #expect(try json(report).contains(#""othersPurgeable":0,"othersShare":50,"#))
     }
 
+    /// A device whose access has expired is locked for everyone who does not look further.
+    @Test func namesAccessThatHasExpired() throws {
+        var device = Device(containerID: "2B9B0D5C-6A4E-4B59-8B0E-0D9A6F3F1C11")
+        device.lock.state = .inactive
+        let report = StatusReport(
+            device: device, ledger: device.ledgers[0], mountpoint: nil, store: "/s", purging: false)
+        #expect(try json(report).contains(#""device":{"boots":1,"clock":0,"inactive":true,"state":"locked"},"#))
+        #expect(report.device.lockState == .inactive)
+        var plain = report.device
+        plain.inactive = nil
+        #expect(plain.lockState == .locked)
+    }
+
     @Test func readsBack() throws {
         let text = try json(report(mountpoint: nil))
         let read = try JSONDecoder().decode(StatusReport.self, from: Data(text.utf8))

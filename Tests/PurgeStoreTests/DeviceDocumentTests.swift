@@ -56,6 +56,21 @@ import Testing
         #expect(try SettingsDocument.settings(from: Array(text.utf8)) == device)
     }
 
+    @Test func theMomentAtWhichAccessExpiresIsWritten() throws {
+        var device = Device(containerID: Self.id)
+        (device.lock.state, device.lock.inactiveAt) = (.locked, Instant(nanoseconds: 1_795_348_800_000_000_007))
+        device.lock.inactivity = TimeSpan(seconds: 0)
+        let text = JSONText.encode(device, pretty: true)
+        #expect(
+            text.hasSuffix(
+                "  },\n  \"state\": \"locked\",\n  \"inactiveAt\": 1795348800000000007,\n  \"inactivity\": 0\n}"))
+        #expect(try SettingsDocument.settings(from: Array(text.utf8)) == device)
+        (device.lock.state, device.lock.inactiveAt) = (.inactive, .distantPast)
+        let expired = JSONText.encode(device, pretty: true)
+        #expect(expired.hasSuffix("  },\n  \"state\": \"inactive\",\n  \"inactivity\": 0\n}"))
+        #expect(try SettingsDocument.settings(from: Array(expired.utf8)) == device)
+    }
+
     @Test func advancesAreWrittenAndReadBack() throws {
         var device = Device(containerID: Self.id)
         for (seconds, day) in [(1_763_700_000, 3), (1_763_800_000, 21)] as [(Int64, Int64)] {
@@ -109,6 +124,9 @@ import Testing
         ("\"clock\": \"3d\"", "clock", "it cannot be understood"),
         ("\"state\": \"asleep\"", "state", "it cannot be understood"),
         ("\"locksAt\": \"soon\"", "locksAt", "it cannot be understood"),
+        ("\"inactiveAt\": \"soon\"", "inactiveAt", "it cannot be understood"),
+        ("\"inactivity\": \"1h\"", "inactivity", "it cannot be understood"),
+        ("\"inactivity\": -1", "inactivity", "-1 is not from 0 to 2^32 seconds"),
         ("\"unfinished\": \"lunch\"", "unfinished", "it cannot be understood"),
     ])
     func aWrongOneIsDamage(member: String, name: String, reason: String) throws {

@@ -22,16 +22,16 @@ import Testing
             ControlFile.settable.map(\.rawValue)
                 == [
                     "storage.total", "storage.others", "storage.others.purgeable", "storage.others.share",
-                    "storage.thresholds", "storage.profile", "storage.purge.latency", "journal.size", "journal.age",
+                    "storage.thresholds", "storage.profile", "storage.purge.latency", "device.inactivity",
+                    "journal.size", "journal.age",
                 ])
         #expect(
             ControlFile.allCases.filter(\.canWrite).map(\.rawValue)
                 == [
                     "storage.total", "storage.others", "storage.others.purgeable", "storage.others.share",
                     "storage.thresholds", "storage.reclaim", "storage.plan", "storage.policies", "storage.profile",
-                    "storage.purge.latency", "device.state", "device.clock", "device.backup", "app.state",
-                    "journal.size",
-                    "journal.age",
+                    "storage.purge.latency", "device.state", "device.clock", "device.inactivity", "device.backup",
+                    "app.state", "journal.size", "journal.age",
                 ])
     }
 
@@ -63,6 +63,9 @@ import Testing
             (.deviceClock, "+3", nil), (.deviceClock, "+9223372036854775808s", nil), (.deviceClock, "+1.5h", nil),
             (.deviceClock, "+4294967297s", nil), (.deviceClock, "+0s", nil), (.deviceClock, "+00w", nil),
             (.deviceClock, "lock", nil),
+            (.deviceInactivity, "0", .inactivity(TimeSpan(seconds: 0))),
+            (.deviceInactivity, "30m", .inactivity(TimeSpan(seconds: 1800))), (.deviceInactivity, "30", nil),
+            (.deviceInactivity, "+30m", nil), (.deviceInactivity, "-1s", nil), (.deviceInactivity, "", nil),
             (.deviceBackup, "4096 3 2", .backup(BackupNote(bytes: ByteCount(4096), entries: 3, leftOut: 2))),
             (.deviceBackup, "4096 3", nil), (.deviceBackup, "4096 3 -2", nil), (.deviceBackup, "4096  3 2", nil),
             (.deviceBackup, "9223372036854775808 3 2", nil), (.deviceBackup, "", nil),

@@ -66,6 +66,67 @@ struct DeviceTimerTests {
         }
     }
 
+    /// Access expires at its own moment, after the lock.
+    @Test func anAdvanceOfTheClockEndsAccess() throws {
+        try withVolume { live in
+            try live.command(.deviceState, "lock")
+            try live.command(.deviceClock, "+2h")
+            #expect(live.volume.device.state == .inactive && state(live) == "locked\n")
+            let events = try live.journal().filter { $0.type == .device || $0.type == .clock }
+            #expect(events.map(\.reason) == ["locking", "device.clock=+2h", "locked", "inactive"])
+            #expect(events.map(\.time) == events.map(\.time).sorted())
+            #expect(try live.volume.store.loadSettings().state == .inactive)
+        }
+    }
+
+    /// The volume's thread wakes up for the expiry. The write of a setting that ends access returns after that.
+    @Test func accessExpiresByItself() throws {
+        try withVolume { live in
+            try live.volume.startThreads()
+            try live.command(.deviceState, "lock")
+            _ = try endLocking(live, after: 0)
+            #expect(state(live) == "locked\n" && live.volume.device.state == .locked)
+            try live.volume.deviceChanges.make(by: 0) { device, now in
+                device.lock.inactiveAt = Instant(nanoseconds: now.nanoseconds + 20_000_000)
+                return []
+            }
+            try eventually("the expiry") { live.volume.device.state == .inactive }
+            try live.command(.deviceState, "unlock")
+            try live.command(.deviceState, "lock")
+            _ = try endLocking(live, after: 0)
+            #expect(state(live) == "locked\n" && live.volume.device.state == .locked)
+            try live.command(.deviceInactivity, "0")
+            #expect(live.volume.device.state == .inactive)
+            #expect(live.volume.controlFiles.text(of: .deviceInactivity) == "0s\n")
+            live.volume.end()
+        }
+    }
+
+    /// The moment of the expiry survives remounts, and time in between counts.
+    @Test func accessExpiresDuringTheNextMount() throws {
+        try withStore { store in
+            do {
+                let live = try LiveVolume(store)
+                try live.command(.deviceInactivity, "30m")
+                try live.command(.deviceState, "lock")
+                try live.command(.deviceClock, "+10m")
+                #expect(live.volume.device.state == .locked)
+                live.volume.end()
+            }
+            do {
+                let next = try LiveVolume(store)
+                #expect(next.volume.device.state == .locked)
+                #expect(next.volume.controlFiles.text(of: .deviceInactivity) == "30m\n")
+                next.volume.clock.set(secondsAhead: 600 + 1800)
+                #expect(state(next) == "locked\n" && next.volume.device.state == .inactive)
+                next.volume.end()
+            }
+            let last = try LiveVolume(store)
+            #expect(last.volume.device.state == .inactive)
+            last.volume.end()
+        }
+    }
+
     /// A read that begins at the end of locking or later returns `locked`, and a read that ends earlier returns `locking`.
     @Test func noReaderSeesLockingAfterItsEnd() throws {
         try withVolume { live in

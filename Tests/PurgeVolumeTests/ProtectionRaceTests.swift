@@ -17,16 +17,19 @@ struct ProtectionRaceTests {
         var old: FileProtection
         var new: FileProtection
         var state: LockState
-        /// Whether neither class is stricter in every respect: only the new class drops the pages after a reboot, and only the
-        /// old one refuses an open while the device is locked. The pages take precedence.
-        var isMixed: Bool { (old, new) == (.completeUnlessOpen, .completeUntilFirstUserAuthentication) }
+        /// Whether neither class is stricter in every respect: only the new class drops pages in some state, and only the old
+        /// one refuses an open as soon as the device is locked. The pages take precedence.
+        var isMixed: Bool {
+            old == .completeUnlessOpen
+                && [.completeUntilFirstUserAuthentication, .completeWhenUserInactive].contains(new)
+        }
         var testDescription: String { "\(old) to \(new), \(state)" }
     }
 
     /// Every pair of classes, with every state that puts data out of reach.
     private static let changes = FileProtection.allCases.flatMap { old in
         FileProtection.allCases.flatMap { new in
-            [LockState.locked, .beforeFirstUnlock].map { Change(old: old, new: new, state: $0) }
+            [LockState.locked, .inactive, .beforeFirstUnlock].map { Change(old: old, new: new, state: $0) }
         }
     }
 

@@ -11,8 +11,9 @@ import Testing
 
 extension LiveVolume {
     func enter(_ state: LockState) throws(Errno) {
-        try volume.deviceChanges.make(by: 0) { (device, _) throws(DeviceRefusal) in
+        try volume.deviceChanges.make(by: 0) { (device, now) throws(DeviceRefusal) in
             device.lock.state = state
+            device.lock.inactiveAt = state == .locked ? now.advanced(by: device.lock.inactivity) : .distantPast
             return [.lockState(state)]
         }
     }
@@ -94,13 +95,16 @@ struct ProtectionTests {
     private static let matrix: [(FileProtection, LockState, Bool, Bool, Bool)] = [
         (.complete, .unlocked, true, true, true), (.complete, .locking, true, true, true),
         (.complete, .locked, false, false, false), (.complete, .beforeFirstUnlock, false, false, false),
+        (.complete, .inactive, false, false, false), (.completeUnlessOpen, .inactive, false, true, true),
         (.completeUnlessOpen, .locking, true, true, true), (.completeUnlessOpen, .locked, false, true, true),
         (.completeUnlessOpen, .beforeFirstUnlock, false, true, true),
         (.completeUntilFirstUserAuthentication, .locked, true, true, true),
         (.completeUntilFirstUserAuthentication, .beforeFirstUnlock, false, false, false),
         (.completeWhenUserInactive, .locking, true, true, true),
-        (.completeWhenUserInactive, .locked, false, false, false),
+        (.completeWhenUserInactive, .locked, true, true, true),
+        (.completeWhenUserInactive, .inactive, false, false, false),
         (.completeWhenUserInactive, .beforeFirstUnlock, false, false, false),
+        (.completeUntilFirstUserAuthentication, .inactive, true, true, true), (.none, .inactive, true, true, true),
         (.none, .locked, true, true, true), (.none, .beforeFirstUnlock, true, true, true),
     ]
 
@@ -443,7 +447,36 @@ struct ProtectionClassTests {
         }
     }
 
-    @Test(arguments: [LockState.locked, .beforeFirstUnlock])
+    /// After the expiry of access, and before the first unlock, also nothing enters or leaves `completeWhenUserInactive`.
+    @Test func whatAnExpiryDoesToChangesOfClass() throws {
+        try withVolume { live in
+            for name in ["i", "n"] { try live.make("Documents/" + name, blocks: 1) }
+            try live.set("fileProtection", of: "Documents/n", to: "none")
+            try live.enter(.locked)
+            try live.set("fileProtection", of: "Documents/i", to: "completeWhenUserInactive")
+            try live.set("fileProtection", of: "Documents/n", to: "completeWhenUserInactive")
+            try live.set("fileProtection", of: "Documents/n", to: "none")
+            for state in [LockState.inactive, .beforeFirstUnlock] {
+                try live.enter(state)
+                #expect(throws: Errno.notPermitted) { try live.set("fileProtection", of: "Documents/i", to: "none") }
+                #expect(throws: Errno.notPermitted) { try live.remove("fileProtection", from: "Documents/i") }
+                #expect(throws: Errno.notPermitted) {
+                    try live.set("fileProtection", of: "Documents/n", to: "completeWhenUserInactive")
+                }
+            }
+            #expect(live.storedClass(of: "Documents/i") == "NSFileProtectionCompleteWhenUserInactive")
+            #expect(live.storedClass(of: "Documents/n") == "NSFileProtectionNone")
+            let reasons = try live.events(.protectionDenied).map(\.reason)
+            #expect(
+                reasons == [
+                    "setClass completeWhenUserInactive inactive", "setClass completeWhenUserInactive inactive",
+                    "setClass none locked", "setClass completeWhenUserInactive beforeFirstUnlock",
+                    "setClass completeWhenUserInactive beforeFirstUnlock", "setClass none beforeFirstUnlock",
+                ])
+        }
+    }
+
+    @Test(arguments: [LockState.locked, .inactive, .beforeFirstUnlock])
     func whileLockedNothingEntersOrLeavesComplete(state: LockState) throws {
         try withVolume { live in
             for name in ["c", "n"] { try live.make("Documents/" + name, blocks: 1) }
@@ -524,6 +557,8 @@ struct ProtectedPagesTests {
             try live.enter(.locking)
             #expect(kernel.takeCounts() == [:])
             try live.enter(.locked)
+            #expect(kernel.takeCounts() == [complete: 1, nameless: 1])
+            try live.enter(.inactive)
             #expect(kernel.takeCounts() == [complete: 1, inactive: 1, nameless: 1])
             try live.enter(.unlocked)
             #expect(kernel.takeCounts() == [:])

@@ -151,22 +151,22 @@ struct RefusedPagesTests {
         }.announced()
     }
 
-    /// Setting a class on a locked device drops no pages, so their data is not lost.
-    @Test func aClassThatIsSetOnALockedDeviceLeavesMappingsAlone() throws {
+    /// Setting a class before the first unlock drops no pages, so their data is not lost.
+    @Test func aClassThatIsSetBeforeTheFirstUnlockLeavesMappingsAlone() throws {
         try withFile { live, _, handle in
             func set(_ protection: FileProtection) throws {
                 try live.set("fileProtection", of: "Documents/f", to: protection.rawValue)
             }
             try set(.none)
-            try live.enter(.locked)
-            try set(.completeWhenUserInactive)
+            try live.enter(.beforeFirstUnlock)
+            try set(.completeUntilFirstUserAuthentication)
             try live.write(handle, at: 0, 4096, isMapped: true)
             try live.enter(.unlocked)
-            try live.enter(.locked)
+            try live.enter(.beforeFirstUnlock)
             #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 4096, isMapped: true) }
             try set(.none)
             try live.write(handle, at: 0, 4096, isMapped: true)
-            try set(.completeWhenUserInactive)
+            try set(.completeUntilFirstUserAuthentication)
             try live.write(handle, at: 0, 4096, isMapped: true)
             #expect(throws: Errno.notPermitted) { try live.write(handle, at: 0, 4096) }
         }

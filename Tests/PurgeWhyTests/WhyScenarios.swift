@@ -256,7 +256,14 @@ extension WhyScenario {
                 Event(
                     type: .protectionDenied, path: "Documents/a", reason: "open complete locked", pid: 9, process: "cat"
                 )
-            ], file: locked),
+            ], file: locked(.complete)),
+        WhyScenario(
+            name: "access has expired", answer: .inaccessible, path: "Documents/a",
+            events: [
+                Event(
+                    type: .protectionDenied, path: "Documents/a", reason: "use completeWhenUserInactive inactive",
+                    pid: 9, process: "cat")
+            ], file: locked(.completeWhenUserInactive)),
         WhyScenario(
             name: "refused, and empty", answer: .refused, path: "Documents/a",
             events: [
@@ -270,9 +277,9 @@ extension WhyScenario {
         WhyScenario(
             name: "marked by a folder above", answer: .present, path: "Documents/album/a", events: [], file: marked),
     ]
-    private static var locked: PresentFile {
+    private static func locked(_ protection: FileProtection) -> PresentFile {
         var file = file(.persistent, refusal: .notPurgeable)
-        file.protection = .init(fileProtection: .complete, state: .locked, canBeOpened: false)
+        file.protection = .init(fileProtection: protection, state: .locked, canBeOpened: false)
         return file
     }
     private static var marked: PresentFile {

@@ -16,6 +16,8 @@ public struct MountStatus: Decodable, Equatable, Sendable {
     public struct Device: Decodable, Equatable, Sendable {
         public let state: String
         public let clock, boots: Int64
+        /// True once access to files of class `completeWhenUserInactive` has expired, otherwise nil.
+        public let inactive: Bool?
     }
     public struct App: Decodable, Equatable, Sendable {
         public let container: String

@@ -47,7 +47,7 @@ extension ControlFile {
         case .storageOthersShare:
             OthersShare.percent(text: value) == nil ? "'\(value)' is not a whole number from 0 to 100" : nil
         case .storageProfile: OptionSpec.profile.objection(to: value)
-        case .storagePurgeLatency: DurationText.objection(toDelay: value)
+        case .storagePurgeLatency, .deviceInactivity: DurationText.objection(toDelay: value)
         case .journalAge where TimeSpan(purgeLatency: value) != nil: nil
         case .journalAge where value.first != "-": DurationText.objection(to: value)
         case .journalAge: DurationText.objection(toDelay: value)

@@ -20,6 +20,7 @@ public enum ControlFile: String, CaseIterable, Sendable {
     case storagePurgeLatency = "storage.purge.latency"
     case deviceState = "device.state"
     case deviceClock = "device.clock"
+    case deviceInactivity = "device.inactivity"
     case deviceBackup = "device.backup"
     case appState = "app.state"
     case appProcess = "app.process"

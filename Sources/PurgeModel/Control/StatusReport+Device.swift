@@ -9,9 +9,11 @@ extension StatusReport {
             marked: Marked(purgeable: Usage(ledger.marked), excludedFromBackup: Usage(ledger.excluded)),
             pressure: device.level, purging: purging,
             device: Device(
-                state: device.state.rawValue, clock: device.clock, boots: device.boots, unfinished: device.unfinished),
+                state: device.state.shown.rawValue, clock: device.clock, boots: device.boots,
+                unfinished: device.unfinished),
             app: App(container: device.containerID, state: device.app), counters: Counters(device.counters))
         if device.othersShare != OthersShare.most { storage.othersShare = device.othersShare }
+        if device.state == .inactive { self.device.inactive = true }
     }
 }
 

@@ -30,12 +30,17 @@ public struct StatusReport: Codable, Sendable {
         public var boots: Int64
         /// Interrupted work that the next writable mount finishes.
         public var unfinished: DeviceWork?
+        /// True once access to files of class `completeWhenUserInactive` has expired, otherwise nil.
+        public var inactive: Bool?
         public init(state: String, clock: Int64, boots: Int64, unfinished: DeviceWork? = nil) {
             self.state = state
             self.clock = clock
             self.boots = boots
             self.unfinished = unfinished
         }
+
+        /// The state that decides which data can be reached; nil for an unknown state.
+        public var lockState: LockState? { inactive == true ? .inactive : LockState(rawValue: state) }
     }
     public struct App: Codable, Sendable {
         public var container: String

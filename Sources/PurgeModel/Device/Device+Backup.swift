@@ -10,6 +10,7 @@ extension Device {
         device.thresholds = thresholds
         device.purgeLatency = purgeLatency
         (device.protection, device.journal) = (protection, journal)
+        device.lock.inactivity = lock.inactivity
         return device
     }
 }

@@ -16,6 +16,8 @@ public enum DeviceChange: Hashable, Sendable {
     /// Locks the device. A device that is already locking or locked, or has not been unlocked since it booted, stays as it is.
     case lock
     case unlock
+    /// Sets the time from the lock until access to files of class `completeWhenUserInactive` expires.
+    case inactivity(TimeSpan)
     /// Turns the device off and on again. The app no longer runs, and profile `documented` empties `tmp`.
     case reboot
     case app(AppCommand)
@@ -109,6 +111,7 @@ extension Device {
         case .total, .others, .othersPurgeable, .othersShare, .thresholds, .purgeLatency, .journal:
             try change.setCapacity(of: &self)
         case .profile(let new): set(new, at: now)
+        case .inactivity(let span): lock.setInactivity(span, at: now)
         case .clock(let span):
             try advanceClock(span, at: now)
             event.type = .clock
@@ -126,7 +129,7 @@ extension Device {
         revision += 1
         event.bytes = capacity.free
         let rules: [DeviceEffect] = if case .profile(let new) = change { [.profile(new)] } else { [] }
-        return [.event(event)] + rules + effectsOnCapacity()
+        return [.event(event)] + rules + passed(to: now) + effectsOnCapacity()
     }
 
     private mutating func effectsOnCapacity() -> [DeviceEffect] {
@@ -169,7 +172,7 @@ extension DeviceChange {
             device.thresholds = new
         case .purgeLatency(let span): device.purgeLatency = span
         case .journal(let change): try device.journal.make(change)
-        case .profile, .clock, .lock, .unlock, .reboot, .app, .policies, .backup: break
+        case .profile, .clock, .lock, .unlock, .inactivity, .reboot, .app, .policies, .backup: break
         }
     }
 }

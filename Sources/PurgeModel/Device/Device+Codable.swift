@@ -6,12 +6,12 @@ extension Device: Codable {
     private enum Member: String, CodingKey, CaseIterable {
         case version, profile, total, others, othersPurgeable, thresholds, protection, containerID, boots, counters
         // Omitted while they have a new device's value.
-        case state, locksAt, clock, unfinished, othersShare, purgeLatency, agedDay, offloaded, lastForeground
+        case clock, unfinished, othersShare, purgeLatency, agedDay, offloaded, lastForeground
         case history = "clockAdvances"
     }
 
     /// The member names that the file may have.
-    public static let members = Set(Member.allCases.map(\.rawValue) + JournalBounds.members)
+    public static let members = Set(Member.allCases.map(\.rawValue) + DeviceLock.members + JournalBounds.members)
 
     public init(from decoder: any Decoder) throws {
         let file = try decoder.container(keyedBy: Member.self)
@@ -28,9 +28,7 @@ extension Device: Codable {
         protection = try file.decode(FileProtection.self, forKey: .protection)
         boots = try file.decode(Int64.self, forKey: .boots)
         counters = try file.decode(Counters.self, forKey: .counters)
-        lock.state = try file.decodeIfPresent(LockState.self, forKey: .state) ?? .unlocked
-        lock.locksAt =
-            try file.decodeIfPresent(Int64.self, forKey: .locksAt).map(Instant.init(nanoseconds:)) ?? .distantPast
+        lock = try DeviceLock(from: decoder)
         clock = try file.decodeIfPresent(Int64.self, forKey: .clock) ?? 0
         unfinished = try file.decodeIfPresent(DeviceWork.self, forKey: .unfinished)
         othersShare = try file.decodeIfPresent(Int.self, forKey: .othersShare) ?? OthersShare.most
@@ -58,8 +56,7 @@ extension Device: Codable {
         try file.encode(containerID, forKey: .containerID)
         try file.encode(boots, forKey: .boots)
         try file.encode(counters, forKey: .counters)
-        if state != .unlocked { try file.encode(state, forKey: .state) }
-        if lock.locksAt != .distantPast { try file.encode(lock.locksAt.nanoseconds, forKey: .locksAt) }
+        try lock.encode(to: encoder)
         if clock != 0 { try file.encode(clock, forKey: .clock) }
         try file.encodeIfPresent(unfinished, forKey: .unfinished)
         if othersShare != OthersShare.most { try file.encode(othersShare, forKey: .othersShare) }

@@ -7,8 +7,8 @@ extension Device {
     /// When `proceed` next has something to do; nil for never.
     public var nextDue: Instant? { lock.nextDue }
 
-    /// Returns whether `proceed` has something to do at this moment. If the machine's clock was set back during `locking`,
-    /// `proceed` limits the time left to the full length of `locking`.
+    /// Returns whether `proceed` has something to do at this moment. If the machine's clock was set back, `proceed` limits the
+    /// time left of `locking` or `locked` to the full length.
     public func isDue(at now: Instant) -> Bool { lock.isDue(at: now) }
 
     /// Applies the changes that are due at this moment of the device's time.
@@ -20,9 +20,9 @@ extension Device {
 
     /// Applies the changes that are due, without saving.
     mutating func passed(to now: Instant) -> [DeviceEffect] {
-        guard let moment = lock.proceed(to: now) else { return [] }
-        // A device.json without the moment means that locking ended long ago.
-        return toldState(at: moment == .distantPast ? now : moment)
+        var effects: [DeviceEffect] = []
+        while let moment = lock.proceed(to: now) { effects += toldState(at: moment) }
+        return effects
     }
 
     mutating func toldState(by pid: Int32? = nil, at moment: Instant, trigger: PurgeTrigger? = nil) -> [DeviceEffect] {
@@ -36,8 +36,7 @@ extension Device {
     /// Puts the device into a state without the events of a change. `beforeFirstUnlock` counts as a boot.
     mutating func start(_ state: LockState) {
         if state == .beforeFirstUnlock { boots = min(boots + 1, ByteCount.largestSetting.bytes) }
-        lock = DeviceLock()
-        lock.state = state
+        lock.start(state)
     }
 }
 

@@ -87,7 +87,12 @@ private struct SavedDevice {
             ("the bounds of the journal", now.journal != saved.journal),
             ("the default protection class", now.protection != saved.protection),
             ("the UUID of the container", now.containerID != saved.containerID), ("boots", now.boots != saved.boots),
-            ("the lock state", now.lock != saved.lock),
+            ("the time until access expires", now.lock.inactivity != saved.lock.inactivity),
+            (
+                "the lock state",
+                (now.state, now.lock.locksAt, now.lock.inactiveAt)
+                    != (saved.state, saved.lock.locksAt, saved.lock.inactiveAt)
+            ),
             ("the offloading of the app", (now.app == .offloaded) != (saved.app == .offloaded)),
             ("the clock", now.clock != saved.clock || now.history != saved.history),
             (

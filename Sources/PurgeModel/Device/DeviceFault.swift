@@ -46,9 +46,9 @@ public struct DeviceFault: Error, Hashable, Sendable {
         if clock < 0 || clock > Device.mostSecondsAhead {
             throw DeviceFault(name: "clock", reason: "\(clock) is not from 0 to 2^32 seconds")
         }
-        let latency = device.purgeLatency.seconds
-        if latency < 0 || latency > TimeSpan.longest.seconds {
-            throw DeviceFault(name: "purgeLatency", reason: "\(latency) is not from 0 to 2^32 seconds")
+        for (name, span) in [("purgeLatency", device.purgeLatency), ("inactivity", device.lock.inactivity)]
+        where span.seconds < 0 || span > TimeSpan.longest {
+            throw DeviceFault(name: name, reason: "\(span.seconds) is not from 0 to 2^32 seconds")
         }
         if let fault = device.journal.fault { throw fault }
         if let day = device.ageing.day, !TemporaryAgeing.days.contains(day) {

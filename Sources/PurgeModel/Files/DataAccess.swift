@@ -15,13 +15,14 @@ extension FileProtection {
         case (_, .unlocked), (_, .locking), (.none, _): true
         // A new file's key can be made in any lock state, and a program that has a file open already has the key.
         case (.completeUnlessOpen, _): access != .open
-        case (.completeUntilFirstUserAuthentication, .locked): true
+        case (.completeUntilFirstUserAuthentication, .locked), (.completeUntilFirstUserAuthentication, .inactive): true
+        case (.completeWhenUserInactive, .locked): true
         case (.complete, _), (.completeWhenUserInactive, _), (_, .beforeFirstUnlock): false
         }
     }
 
-    /// Whether locking the device takes the data even from programs that have the file open.
-    public var isTakenByLock: Bool { !admits(.use, in: .locked) }
+    /// Whether locking the device takes the data even from programs that have the file open, at once or when access expires.
+    public var isTakenByLock: Bool { !admits(.use, in: .inactive) }
 }
 
 extension FileProtection {
@@ -35,7 +36,7 @@ extension FileProtection {
 
 extension LockState {
     /// Whether the data of some class is unreachable.
-    public var restrictsData: Bool { self == .locked || self == .beforeFirstUnlock }
+    public var restrictsData: Bool { self != .unlocked && self != .locking }
 }
 
 /// Decides which accesses data protection allows, from the device's state and the default class.
@@ -62,11 +63,15 @@ public struct ProtectionRule: Hashable, Sendable {
         effective(first).strictness < effective(second).strictness ? second : first
     }
 
-    /// Returns whether an entry may change from class `own` to `new`; nil stands for no class. Moving a file into or out of
-    /// `complete` needs the key of that class.
+    /// Returns whether an entry may change from class `own` to `new`; nil stands for no class. Moving a file into or out of a
+    /// class that a lock takes needs the key of that class.
     public func admitsChange(from own: FileProtection?, to new: FileProtection?) -> Bool {
-        guard state.restrictsData, new != own else { return true }
-        return effective(own) != .complete && effective(new) != .complete
+        new == own || [own, new].allSatisfy { !effective($0).isTakenByLock || admits(.use, own: $0) }
+    }
+
+    /// Returns the state that puts data of this class out of reach, as a refusal reports it.
+    public func state(refusing kind: FileProtection) -> LockState {
+        kind == .completeWhenUserInactive ? state : state.shown
     }
 }
 

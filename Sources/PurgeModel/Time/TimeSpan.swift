@@ -21,7 +21,7 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
         seconds = product
     }
 
-    /// Parses a value of storage.purge.latency: a duration, or `0`.
+    /// Parses a value of storage.purge.latency or device.inactivity: a duration, or `0`.
     public init?(purgeLatency text: some StringProtocol) {
         if text == "0" { self.init(seconds: 0) } else { self.init(text: text) }
     }

@@ -124,13 +124,22 @@ extension ControlFile {
                 set: "delay of background purges in profile device: DURATION, or 0")
         case .deviceState:
             Row(
-                .setting(read: { $0.read { $0.device.state }.rawValue + "\n" }, parse: DeviceChange.init(state:)),
+                .setting(read: { $0.read { $0.device.state }.shown.rawValue + "\n" }, parse: DeviceChange.init(state:)),
                 reads: "`unlocked`, `locking`, `locked` or `beforeFirstUnlock`", writes: "`lock`, `unlock` or `reboot`")
         case .deviceClock:
             Row(
                 .setting(read: { "\($0.read { $0.device.clock })\n" }, parse: DeviceChange.init(clock:)),
                 reads: "how many seconds the device's clock is ahead of real time",
                 writes: "`+` and a duration: `+30s`, `+5m`, `+2h`, `+3d`, `+1w`")
+        case .deviceInactivity:
+            Row(
+                .setting(
+                    read: { $0.read { $0.device.lock.inactivity }.text + "\n" },
+                    parse: { TimeSpan(purgeLatency: $0).map { .inactivity($0) } }),
+                reads: "the time that files of class `completeWhenUserInactive` stay within reach once the device is "
+                    + "locked, by its clock",
+                writes: "a duration, or `0`",
+                set: "time until a locked device closes files of class completeWhenUserInactive: DURATION, or 0")
         case .deviceBackup:
             Row(
                 .setting(read: { _ in "" }, parse: { BackupNote(text: $0).map { .backup($0) } }), reads: "nothing",

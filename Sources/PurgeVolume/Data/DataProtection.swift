@@ -110,7 +110,8 @@ extension DataProtection {
     ) -> Errno {
         let rule = state.device.protectionRule
         var event = event
-        event.reason = "\(what) \(rule.effective(own).rawValue) \(rule.state.rawValue)"
+        let kind = rule.effective(own)
+        event.reason = "\(what) \(kind.rawValue) \(rule.state(refusing: kind).rawValue)"
         if event.pid == 0 { event.pid = nil }
         state.tree.accounts.noteProtectionDenied()
         state.outbox.append(event)

@@ -133,6 +133,14 @@ def test_lock(container):
     assert container.events("protectionDenied", secret)
     container.unlock()
     assert secret.read_text() == "key"
+    container.set(device_inactivity="5m")
+    container.mark(secret, protection="completeWhenUserInactive")
+    container.lock()
+    assert secret.read_text() == "key"
+    container.advance("5m")
+    with pytest.raises(PermissionError):
+        secret.read_text()
+    assert container.status["device"]["inactive"] and container.read("device.state") == "locked"
     (container.tmp / "a").touch()
     container.reboot()
     assert not (container.tmp / "a").exists() and container.read("device.state") == "beforeFirstUnlock"

@@ -19,7 +19,7 @@ PAGE = 4096
 LARGE = 1 << 20
 CLASSES = ["complete", "completeUnlessOpen", "completeUntilFirstUserAuthentication", "completeWhenUserInactive", "none"]
 USERS = [0, 12345]
-STATES = ["unlocked", "locking", "locked", "beforeFirstUnlock"]
+STATES = ["unlocked", "locking", "locked", "inactive", "beforeFirstUnlock"]
 
 # Whether a file can be opened, created, and used through an open descriptor.
 YES, NO = True, False
@@ -27,22 +27,27 @@ GOLDEN = {
     ("complete", "unlocked"): (YES, YES, YES),
     ("complete", "locking"): (YES, YES, YES),
     ("complete", "locked"): (NO, NO, NO),
+    ("complete", "inactive"): (NO, NO, NO),
     ("complete", "beforeFirstUnlock"): (NO, NO, NO),
     ("completeUnlessOpen", "unlocked"): (YES, YES, YES),
     ("completeUnlessOpen", "locking"): (YES, YES, YES),
     ("completeUnlessOpen", "locked"): (NO, YES, YES),
+    ("completeUnlessOpen", "inactive"): (NO, YES, YES),
     ("completeUnlessOpen", "beforeFirstUnlock"): (NO, YES, YES),
     ("completeUntilFirstUserAuthentication", "unlocked"): (YES, YES, YES),
     ("completeUntilFirstUserAuthentication", "locking"): (YES, YES, YES),
     ("completeUntilFirstUserAuthentication", "locked"): (YES, YES, YES),
+    ("completeUntilFirstUserAuthentication", "inactive"): (YES, YES, YES),
     ("completeUntilFirstUserAuthentication", "beforeFirstUnlock"): (NO, NO, NO),
     ("completeWhenUserInactive", "unlocked"): (YES, YES, YES),
     ("completeWhenUserInactive", "locking"): (YES, YES, YES),
-    ("completeWhenUserInactive", "locked"): (NO, NO, NO),
+    ("completeWhenUserInactive", "locked"): (YES, YES, YES),
+    ("completeWhenUserInactive", "inactive"): (NO, NO, NO),
     ("completeWhenUserInactive", "beforeFirstUnlock"): (NO, NO, NO),
     ("none", "unlocked"): (YES, YES, YES),
     ("none", "locking"): (YES, YES, YES),
     ("none", "locked"): (YES, YES, YES),
+    ("none", "inactive"): (YES, YES, YES),
     ("none", "beforeFirstUnlock"): (YES, YES, YES),
 }
 KINDS = {"open": 0, "create": 1, "use": 2, "map": 2, "fault": 2, "passed": 2}
@@ -431,9 +436,12 @@ def enter(mount, state):
         control(mount, "device.state", "reboot")
     elif state != "unlocked":
         control(mount, "device.state", "lock")
-        if state == "locked":
+        if state != "locking":
             control(mount, "device.clock", "+10s")
-    found = control(mount, "device.state")
+        if state == "inactive":  # an hour after the lock
+            control(mount, "device.clock", "+1h")
+    device = json.loads(control(mount, "status.json"))["device"]
+    found = "inactive" if device.get("inactive") else device["state"]
     assert found == state, f"{found}, not {state}"
 
 

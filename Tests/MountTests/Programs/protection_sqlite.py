@@ -2,10 +2,12 @@
 
     protection_sqlite.py MOUNT
 
-A process writes to a database in a folder of class complete or completeUnlessOpen. The device is locked in the middle of its
-transaction, and the process makes one more attempt. After the unlock it continues. Each line of the output has the class, the
-journal mode, the attempt, its outcome while locked, and its outcome after the unlock. Then come the findings of a new process:
-the result of integrity_check, and how many of the 1000 committed and 1 uncommitted rows there are.
+A process writes to a database in a folder of one class. The device is locked in the middle of its transaction, and the process
+makes one more attempt. With class completeWhenUserInactive, it goes on with the transaction while the device is locked, and
+makes the attempt after access has expired. After the unlock it continues. Each line of the output has the class, the journal
+mode, the attempt, its outcome while locked (for completeWhenUserInactive before and after the expiry), and its outcome after
+the unlock. Then come the findings of a new process: the result of integrity_check, and how many of the 1000 committed and 1
+uncommitted rows there are.
 """
 import os
 import sqlite3
@@ -40,7 +42,7 @@ def count(db):
     return db.execute("select count(*) from t").fetchone()[0]
 
 
-def work(folder, mode, attempt, say, hear):
+def work(folder, mode, attempt, expires, say, hear):
     path = os.path.join(folder, "db.sqlite")
     db = connect(path, mode)
     db.execute("create table t(x, y)")
@@ -54,6 +56,9 @@ def work(folder, mode, attempt, say, hear):
     db.execute("insert into t values(5000, 'in a transaction')")
     say("ready")
     hear()
+    if expires:
+        say(outcome(lambda: (count(db), count(other), db.execute("update t set y = 'still' where x = 5000"))))
+        hear()
     attempts = {
         "commit": lambda: db.execute("commit"),
         "rollback": lambda: db.execute("rollback"),
@@ -103,11 +108,17 @@ def scenario(mount, cls, mode, attempt):
     folder = os.path.join(mount, "Documents", f"{cls} {mode} {attempt}")
     os.mkdir(folder)
     os.setxattr(folder, "user.purgefs.fileProtection", cls.encode())
-    hear, tell = child_of(lambda say, hear: work(folder, mode, attempt, say, hear))
+    expires = cls == "completeWhenUserInactive"
+    hear, tell = child_of(lambda say, hear: work(folder, mode, attempt, expires, say, hear))
     assert hear() == "ready"
     control(mount, "device.state", "lock")
     control(mount, "device.clock", "+10s")
     tell("locked")
+    before = ""
+    if expires:
+        before = hear() + ", "
+        control(mount, "device.clock", "+1h")
+        tell("expired")
     while_locked = hear()
     control(mount, "device.state", "unlock")
     afterwards = "-"
@@ -118,11 +129,11 @@ def scenario(mount, cls, mode, attempt):
         assert hear() == "end"
     db = sqlite3.connect(os.path.join(folder, "db.sqlite"))
     integrity = db.execute("pragma integrity_check").fetchone()[0]
-    print(f"{cls} {mode} {attempt}: {while_locked}, {afterwards}; {integrity} {count(db)}")
+    print(f"{cls} {mode} {attempt}: {before}{while_locked}, {afterwards}; {integrity} {count(db)}")
     db.close()
 
 
-for cls in ["complete", "completeUnlessOpen"]:
+for cls in ["complete", "completeUnlessOpen", "completeWhenUserInactive"]:
     for mode in ["wal", "wal-exclusive", "delete"]:
         for attempt in ["commit", "rollback", "select", "select elsewhere", "open", "new database"]:
             scenario(sys.argv[1], cls, mode, attempt)

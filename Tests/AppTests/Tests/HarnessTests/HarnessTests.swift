@@ -54,6 +54,13 @@ struct HarnessTests {
         #expect(try container.events(.protectionDenied, at: secret) != [])
         try container.unlock()
         #expect(try String(contentsOf: secret, encoding: .utf8) == "key")
+        try container.mark(secret, protection: .completeWhenUserInactive)
+        try container.write("device.inactivity", "5m")
+        try container.lock()
+        #expect(try String(contentsOf: secret, encoding: .utf8) == "key")
+        try container.advance("5m")
+        #expect(throws: (any Error).self) { try Data(contentsOf: secret) }
+        #expect(try container.deviceState == .locked && container.status.device.inactive == true)
         try write(0, to: "tmp/a")
         try container.reboot()
         #expect(names(in: container.tmp) == [])
