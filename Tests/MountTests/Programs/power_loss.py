@@ -27,7 +27,7 @@ def run(*words, check=True, timeout=60):
 
 
 def wait_for(condition, what):
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not condition():
         if time.monotonic() > end:
             raise SystemExit(f"waited in vain for {what}")
@@ -40,6 +40,11 @@ def loop_device(path):
 
 def mount_disk(device, point):
     return run("mount", *(["-o", "nouuid"] if kind == "xfs" else []), device, point, check=False)
+
+
+def unmount(point):
+    """Unmounts a disk, which a process that reads links in /proc can keep busy for a moment."""
+    wait_for(lambda: run("umount", point, check=False).returncode == 0, f"the unmount of {point}")
 
 
 class Workload:
@@ -123,11 +128,11 @@ def record():
         try:
             work()
         finally:
-            run("umount", at("disk"), check=False)
+            unmount(at("disk"))
     finally:
         run("losetup", "--detach", device, check=False)
         wait_for(lambda: run("losetup", device, check=False).returncode != 0, "the end of the loop device")
-        run("umount", at("recorder"), check=False)
+        unmount(at("recorder"))
         recorder.wait(30)
 
 
@@ -233,7 +238,7 @@ def inspect(moment, facts, files, others, isUsed):
                 Use(moment, files, storage).run()
             return True
         finally:
-            run("umount", at("disk"))
+            unmount(at("disk"))
     finally:
         run("losetup", "--detach", device)
 
