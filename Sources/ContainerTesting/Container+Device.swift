@@ -47,16 +47,13 @@ extension Container {
     /// Reboots the device to `beforeFirstUnlock`, marks the app as terminated and, except in profile `device`, empties `tmp`.
     public func reboot() throws { try write("device.state", "reboot") }
 
-    public var deviceState: DeviceState {
-        get throws { try status.device.state }
-    }
+    public var deviceState: DeviceState { get throws { try status.device.state } }
 
     /// Advances the device's clock, so that all files look older by `span`: docs/CLOCK.md.
     public func advance(_ span: Span) throws { try write("device.clock", "+\(span)") }
 
     /// Changes the app's state. Launching an app that does not run also recreates missing folders and applies policies.
     public func app(_ change: AppChange) throws { try write("app.state", change.rawValue) }
-
     /// Makes a process the app. It is stopped, continued and killed, with its descendants, as the state of the app says.
     public func setAppProcess(_ pid: Int32) throws { try write("app.process", "\(pid)") }
 }

@@ -16,9 +16,7 @@ extension Container {
     }
 
     /// The number of the newest event, or 0. Pass it as `after` to query only later events.
-    public var position: Int {
-        get throws { try log.events().last?.seq ?? 0 }
-    }
+    public var position: Int { get throws { try log.events().last?.seq ?? 0 } }
 
     // MARK: Purges
 

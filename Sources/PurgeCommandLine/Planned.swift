@@ -2,5 +2,5 @@
 package enum Planned {
     package static let verbs: [String] = []
     /// Planned options by verb.
-    package static let options: [String: [String]] = ["run": ["state"], "mount": ["state"]]
+    package static let options: [String: [String]] = [:]
 }

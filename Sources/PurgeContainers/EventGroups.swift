@@ -104,7 +104,8 @@ extension EventType {
         switch self {
         case .purge, .refused, .hostFull, .pressure, .flagLost, .protectionDenied, .removed, .renamed, .replaced:
             true
-        case .mount, .unmount, .capacity, .device, .clock, .app, .lockHeld, .terminated, .mark, .policy, .backup, .restore,
+        case .mount, .unmount, .capacity, .device, .clock, .app, .lockHeld, .terminated, .mark, .policy, .backup,
+            .restore,
             .dropped:
             false
         }

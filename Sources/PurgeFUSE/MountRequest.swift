@@ -25,6 +25,8 @@ public struct MountRequest: Sendable {
     public var isAwaited: @Sendable () -> Bool = { false }
     /// The state in which the app starts, with the process of `appProcess` or without one; nil if the app does not start.
     public var appState: AppState?
+    /// Whether the children of `appProcess` are stopped, continued and killed as the state of the app says.
+    public var controlsProcesses = false
     /// The folders that stand for containers of app groups.
     public var sharedFolders: [String] = []
     /// The process for which the app is launched before the mount is ready, and terminated at the end of the mount. nil if the

@@ -16,10 +16,7 @@ extension MountService {
         do throws(Errno) {
             let recording = request.eventSink.map { (server.volume.events.addRecorder(), $0) }
             let serving = try startServing(channel, server, mountpoint)
-            server.volume.controlFiles.share(request.sharedFolders)
-            if let state = request.appState, !request.isReadOnly {
-                try server.volume.controlFiles.startApp(in: state, for: request.appProcess ?? 0)
-            }
+            try startApp(server.volume.controlFiles, request)
             isInterrupted = interruption != nil
             if !isInterrupted {
                 whenReady()
@@ -48,6 +45,14 @@ extension MountService {
         }
         if isInterrupted || (interruption != nil && request.isAwaited()) { throw .interrupted(mountpoint) }
         if let loss { throw loss }
+    }
+
+    private static func startApp(_ files: ControlFiles, _ request: MountRequest) throws(Errno) {
+        files.share(request.sharedFolders)
+        if request.controlsProcesses, let pid = request.appProcess { files.adoptChildren(of: pid) }
+        if let state = request.appState, !request.isReadOnly {
+            try files.startApp(in: state, for: request.appProcess ?? 0)
+        }
     }
 
     /// Starts the trace, the threads that serve requests, wait for signals and watch the mount, and the volume's threads.

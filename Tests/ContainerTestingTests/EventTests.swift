@@ -42,7 +42,8 @@ import Testing
     @Test func words() {
         let types: [Container.EventType] = [
             .mount, .unmount, .purge, .refused, .pressure, .capacity, .mark, .flagLost, .protectionDenied, .device,
-            .clock, .app, .policy, .backup, .restore, .hostFull, .dropped, .removed, .renamed, .replaced,
+            .clock, .app, .lockHeld, .terminated, .policy, .backup, .restore, .hostFull, .dropped, .removed, .renamed,
+            .replaced,
         ]
         #expect(types.map(\.rawValue) == PurgeModel.EventType.allCases.map(\.rawValue))
         let triggers: [Container.Trigger] = [.importantWrite, .pressure, .capacity, .policy, .reboot, .command]

@@ -273,7 +273,7 @@ extension Mounts {
                 try Files.truncate(mount.path("Documents/film.mov"), 1_000_000_001)
                 expect(
                     try said("diagnose", mount, ""),
-                    "! warning: over 1 GB of Documents in the backup (1) 953.7 MiB Documents Tell the user how much space"
+                    "! warning: over 1 GB of Documents in the backup (1) 953.6 MiB Documents Tell the user how much space"
                 )
             }
         }

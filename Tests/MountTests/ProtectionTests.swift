@@ -157,7 +157,7 @@ extension Mounts {
                 #expect(throws: Errno.notPermitted) { try Files.content(path) }
                 #expect(try mount.read("device.state") == "locked" && mount.status().device.inactive == true)
                 try mount.write("unlock", to: "device.state")
-                #expect(pread(file.descriptor, &buffer, 1, 0) == 1 && mount.status().device.inactive == nil)
+                #expect(try pread(file.descriptor, &buffer, 1, 0) == 1 && mount.status().device.inactive == nil)
                 file.close()
                 try PurgefsBinary.run("set", mount.root, "device.inactivity=5m").succeeded()
                 try mount.remount()

@@ -164,7 +164,7 @@ extension Mounts {
                 }
                 #expect(try why("\(stored.home)/Documents/never", mount).contains("never: nothing is known about it"))
                 let status = try PurgefsBinary.run("status", mount, "--json").succeeded()
-                let present = try #require(status.firstRange(of: #""container":""#)).upperBound
+                let present = try #require(status.firstRange(of: #""container": ""#)).upperBound
                 let now = status[present...].prefix(36)
                 let elsewhere = try why("/private/var/mobile/Containers/Data/Application/\(now)/Documents/link")
                 #expect(elsewhere.hasPrefix("Documents/link: it is there.") && !elsewhere.contains("earlier container"))

@@ -35,7 +35,9 @@ struct ArgumentsTests {
 
     /// The repeatable options with a value. Every other option of every verb takes at most one value.
     private static let addingUp = [
-        "run --at", "run --fail-on", "run -o", "mount -o", "purge --path", "clean --hook", "events --type",
+        "run --at", "run --fail-on", "run -o", "mount -o", "run --shared", "mount --shared",
+        "purge --path",
+        "clean --hook", "events --type",
     ]
 
     @Test(arguments: Verbs.all.flatMap { verb in verb.options.map { (verb.name, $0) } })

@@ -59,10 +59,10 @@ struct RunDemandsTests {
         ("purged:tmp//x", "'purged:tmp//x': GLOB is relative to the container: purged:Documents/*"),
         ("purged:tmp/", "'purged:tmp/': GLOB is relative to the container: purged:Documents/*"),
         ("purged: tmp/*", "'purged: tmp/*': GLOB is relative to the container: purged:tmp/*"),
-        ("refused,", "'' is not one of refused, purged, flagLost, protectionDenied, hostFull"),
+        ("refused,", "'' is not one of refused, purged, flagLost, protectionDenied, hostFull, terminated"),
         (
             "refusd:x",
-            "'refusd' is not one of refused, purged, flagLost, protectionDenied, hostFull; did you mean 'refused'?"
+            "'refusd' is not one of refused, purged, flagLost, protectionDenied, hostFull, terminated; did you mean 'refused'?"
         ),
     ])
     func aDemandThatNothingMeets(text: String, message: String) {

@@ -9,7 +9,7 @@ struct UsageTests {
     @Test(arguments: [
         [], ["nosuch"], ["device"], ["--nosuch"], ["help", "nosuch"], ["help", "run", "mount"],
         ["run"], ["run", "--"], ["report", ".", "--output", ""], ["run", "--total", "x", "true"],
-        ["mount"], ["mount", "s"], ["mount", "s", "m", "x"], ["mount", "--state", "locked", "s", "m"],
+        ["mount"], ["mount", "s"], ["mount", "s", "m", "x"], ["mount", "--state", "asleep", "s", "m"],
         ["mount", "--profile", "devices", "s", "m"], ["mount", "--purge-latency", "soon", "s", "m"],
         ["run", "--purge-latency=-1s", "true"], ["set", "storage.profile=real"], ["set", "purge.latency=3"],
         ["set", "journal.size=4096"], ["set", "journal.size=+1M"], ["set", "journal.age=30"],

@@ -26,7 +26,8 @@ struct WatchTextTests {
                 }
             },
             marked: .init(purgeable: usage(2, 1), excludedFromBackup: usage(0, 0)), pressure: pressure, purging: true,
-            device: .init(state: "unlocked", clock: 3 * 86400, boots: 2), app: .init(container: "ID", state: .foreground),
+            device: .init(state: "unlocked", clock: 3 * 86400, boots: 2),
+            app: .init(container: "ID", state: .foreground),
             counters: .init())
         (report.counters.purgedFiles, report.counters.purgedBytes, report.counters.refusedWrites) = (7, 5 << 20, 1)
         return report
@@ -71,7 +72,7 @@ struct WatchTextTests {
             """
             mounted at  /srv/app
             store       /srv/a\\u{a}pp.store
-            device      unlocked, boot 2, clock 3d ahead, app in state foreground, profile documented
+            device      unlocked, boot 2, clock 3d ahead, foreground, profile documented
 
             24.0 MiB free of 64.0 MiB, pressure normal, purging
             oooooooooooooooppppp###############==========-----..............................

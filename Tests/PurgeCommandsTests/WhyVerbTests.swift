@@ -2,7 +2,7 @@ import Testing
 
 struct WhyVerbTests {
     @Test(arguments: [
-        ["why"], ["why", "a", "b"], ["why", "--jsn", "a"],
+        ["why"], ["why", "a", "b", "c"], ["why", "--jsn", "a"],
     ]) func usage(words: [String]) { #expect(Session(words).status == 64) }
 
     @Test func whatIsInNoContainer() {

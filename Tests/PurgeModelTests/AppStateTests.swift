@@ -97,7 +97,8 @@ import Testing
     /// The system ends only an app that runs and is not in the foreground.
     @Test(arguments: AppState.allCases) func termination(state: AppState) {
         var device = Self.device(state)
-        let effects = device.terminate(for: .lockHeldWhileSuspended, path: "/shared/db", process: 9, at: Self.now)
+        let effects = AppTermination.lockHeldWhileSuspended.carryOut(
+            on: &device, path: "/shared/db", process: 9, at: Self.now)
         guard state == .background || state == .suspended else {
             #expect(effects == [] && device.app == state)
             return
@@ -123,6 +124,8 @@ import Testing
         var change = SettingsChange()
         change.lock = start.lock
         try device.take(change)
-        #expect(device.state == lock && device.boots == boots && device.nextDue == nil)
+        #expect(device.state == lock && device.boots == boots)
+        // Access to files of class `completeWhenUserInactive` expires an hour after the start of a locked device.
+        #expect(device.proceed(to: Self.now) == [] && device.nextDue == (lock == .locked ? Self.after(3600) : nil))
     }
 }

@@ -81,7 +81,7 @@ struct RestoredDeviceTests {
         device.thresholds = .off
         device.boots = 7
         device.clock = 3600
-        device.state = .locked
+        device.lock.state = .locked
         device.counters.purgedFiles = 9
         let restored = device.restored(containerID: "NEW")
         var expected = Device(containerID: "NEW")

@@ -93,7 +93,7 @@ import Testing
 
     private func device(_ state: LockState, default protection: FileProtection) -> ProtectionRule {
         var device = Device(containerID: "")
-        (device.state, device.protection) = (state, protection)
+        (device.lock.state, device.protection) = (state, protection)
         return device.protectionRule
     }
 

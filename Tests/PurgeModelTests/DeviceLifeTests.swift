@@ -153,7 +153,7 @@ import Testing
         #expect(device.unfinished == work && device.revision == 1)
         device.abandon()
         #expect(device.unfinished == nil && device.revision == 2)
-        #expect(device.asSaved == before.asSaved && device.isRunning)
+        #expect(device.asSaved == before.asSaved && device.app.isRunning)
         #expect(device.finish(newID: Self.otherID, freed: .zero, by: 7, at: Self.start) == [])
     }
 
@@ -168,7 +168,7 @@ import Testing
                     Self.told(.device, "beforeFirstUnlock", trigger: .reboot), .lockState(.beforeFirstUnlock), .save,
                 ])
             #expect(device.state == .beforeFirstUnlock && device.nextDue == nil)
-            #expect(device.boots == 2 && !device.isRunning && device.unfinished == nil)
+            #expect(device.boots == 2 && !device.app.isRunning && device.unfinished == nil)
             #expect(device.containerID == Self.id)
         }
     }
@@ -182,7 +182,7 @@ import Testing
             effects == [
                 Self.told(.app, command.rawValue, bytes: bytes, cause: Self.id), .processes, .save,
             ])
-        #expect(device.containerID == Self.otherID && !device.isRunning && device.unfinished == nil)
+        #expect(device.containerID == Self.otherID && !device.app.isRunning && device.unfinished == nil)
         #expect(device.state == .locked && device.boots == 1)
     }
 
@@ -193,10 +193,10 @@ import Testing
         }
         #expect(try make(.terminate) == [])
         #expect(try make(.launch) == [Self.told(.app, "launch"), .processes, .makeLayout, .policies(.check)])
-        #expect(device.isRunning && !device.asSaved.isRunning)
+        #expect(device.app.isRunning && !device.asSaved.app.isRunning)
         #expect(try make(.launch) == [])
         #expect(try make(.terminate) == [Self.told(.app, "terminate"), .processes])
-        #expect(!device.isRunning && device.revision == 2)
+        #expect(!device.app.isRunning && device.revision == 2)
     }
 
     @Test func whatHasChangedSinceItWasSaved() {
@@ -207,7 +207,7 @@ import Testing
             ("the share of others", { $0.othersShare = 50 }), ("the thresholds", { $0.thresholds = .off }),
             ("the default protection class", { $0.protection = .complete }),
             ("the UUID of the container", { $0.containerID = Self.otherID }), ("boots", { $0.boots += 1 }),
-            ("the lock state", { $0.state = .locked }),
+            ("the lock state", { $0.lock.state = .locked }),
             ("the time until access expires", { $0.lock.inactivity = TimeSpan(seconds: 60) }),
             ("the clock", { $0.clock += 1 }),
         ]

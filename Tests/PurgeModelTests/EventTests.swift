@@ -60,8 +60,9 @@ import Testing
         #expect(
             EventType.allCases.map(\.rawValue) == [
                 "mount", "unmount", "purge", "refused", "pressure", "capacity", "mark", "flagLost", "protectionDenied",
-                "device", "clock", "app", "policy", "backup", "restore", "hostFull", "dropped", "removed", "renamed",
-                "replaced",
+                "device", "clock", "app", "lockHeld", "terminated", "policy", "backup", "restore", "hostFull",
+                "dropped",
+                "removed", "renamed", "replaced",
             ])
     }
 

@@ -237,13 +237,14 @@ import Testing
     @Test func aRebootEmptiesNothing() throws {
         var device = try Self.device(isRunning: true)
         let effects = try device.apply(.reboot, as: "", by: 7, at: Self.start)
-        #expect(device.unfinished == nil && device.boots == 2 && !device.isRunning)
+        #expect(device.unfinished == nil && device.boots == 2 && !device.app.isRunning)
         #expect(device.state == .beforeFirstUnlock)
         #expect(
             effects == [
                 .event(
                     Event(
                         time: "2026-11-22T12:00:00.000Z", type: .app, reason: "terminate", trigger: .reboot, pid: 7)),
+                .processes,
                 .event(
                     Event(
                         time: "2026-11-22T12:00:00.000Z", type: .device, reason: "beforeFirstUnlock", trigger: .reboot,

@@ -55,6 +55,7 @@ struct ControlTextTests {
                     refused.writes 0
                     purged.files 0
                     purged.bytes 0
+                    app.terminated 0
                     host.refused 0
                     announcements.late 0
 

@@ -36,7 +36,7 @@ struct DeviceWorkTests {
             let saved = try live.volume.store.loadSettings()
             for device in [live.volume.device, saved] {
                 #expect(device.state == .beforeFirstUnlock && device.boots == 2 && device.containerID == id)
-                #expect(!device.isRunning && device.unfinished == nil)
+                #expect(!device.app.isRunning && device.unfinished == nil)
             }
             let events = try live.journal().suffix(3)
             #expect(events.map(\.type) == [.purge, .app, .device])

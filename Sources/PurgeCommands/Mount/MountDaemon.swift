@@ -23,14 +23,16 @@ extension OptionSpec {
         "send-status", .none, hidden: true, "with --send-events: write the last status too")
     static let runsApp = OptionSpec(
         "run-app", .none, hidden: true, "launch the app when the mount is ready, and terminate it at the end")
+    static let controlsApp = OptionSpec(
+        "control-app", .none, hidden: true, "with --run-app: stop, continue and kill the other children of the parent")
     static let discardsStore = OptionSpec(
         "discard-store", .none, hidden: true, "write nothing to the store at the end, because it is removed then")
 
     static let traceOutput = OptionSpec("trace-file", .file, hidden: true, "write the trace to FILE")
 
     static let daemon: [OptionSpec] = [
-        readyDescriptor, diesWithParent, removeStore, knownStore, sendsEvents, sendsStatus, runsApp, discardsStore,
-        traceOutput,
+        readyDescriptor, diesWithParent, removeStore, knownStore, sendsEvents, sendsStatus, runsApp, controlsApp,
+        discardsStore, traceOutput,
     ]
 }
 
@@ -64,10 +66,7 @@ struct MountDaemon {
         }
         self.request.start = area?.root
         self.request.expectedStore = arguments.text(.knownStore).flatMap { ExpectedStore($0) } ?? expected
-        if arguments.has(.runsApp) {
-            self.request.appProcess = getppid()
-            self.request.appState = arguments.startState.map { $0.app ?? .background } ?? .foreground
-        }
+        if arguments.has(.runsApp) { self.request.runApp(arguments) }
         self.request.isStoreDiscarded = arguments.has(.discardsStore)
         self.request.whenEnding = { Self.tell(serviceManager, .stopping) }
         self.request.trace = try Self.trace(arguments)
@@ -186,6 +185,15 @@ struct MountDaemon {
         }
         try System.setMask(before)
         try result.get()
+    }
+}
+
+extension MountRequest {
+    /// Starts the app for the parent of this process.
+    fileprivate mutating func runApp(_ arguments: Arguments) {
+        appProcess = getppid()
+        controlsProcesses = arguments.has(.controlsApp)
+        appState = arguments.startState.map { $0.app ?? .background } ?? .foreground
     }
 }
 

@@ -166,6 +166,7 @@ struct RunSession {
     private func mount(isStatusWanted: Bool) throws(CommandFailure) -> DaemonProcess {
         if invocation.arguments.allowsOther { try prepared.area.admitOthers() }
         var hidden: [OptionSpec] = [.sendsEvents, .diesWithParent, .runsApp]
+        if controlsCommand { hidden.append(.controlsApp) }
         if isStatusWanted { hidden.append(.sendsStatus) }
         if isStoreDiscarded { hidden.append(.discardsStore) }
         let options =
@@ -207,7 +208,7 @@ struct RunSession {
         let command = try RunningCommand.start(
             invocation.rawOperands, environment: RunEnvironment.make(mountpoint: prepared.mountpoint), mask: mask,
             directory: invocation.arguments.has(.chdir) ? prepared.mountpoint : nil, beside: daemon.pid)
-        if invocation.arguments.text(.signals) != "off" { nameProcess(command.pid) }
+        if controlsCommand, plan.isForTheStart || invocation.arguments.has(.state) { nameProcess(command.pid) }
         plan.noteBeginning()
         var isLost = false
         let end = try command.wait(signals: Self.blocked, passedOn: Self.passedOn) {
@@ -220,8 +221,10 @@ struct RunSession {
         return Outcome(end: end, hasLostContainer: isLost)
     }
 
-    /// Makes COMMAND the process of the app. A failure is not reported: either COMMAND or the daemon has ended, or the mount is
-    /// read-only and has no app.
+    private var controlsCommand: Bool { invocation.arguments.text(.signals) != "off" }
+
+    /// Makes COMMAND the process of the app, so that it is stopped if the app is suspended already. A failure is not reported:
+    /// either COMMAND or the daemon has ended, or the mount is read-only and has no app.
     private func nameProcess(_ pid: pid_t) {
         let control = MountedControl(place: prepared.mountpoint)
         _ = answer { () throws(CommandFailure) in

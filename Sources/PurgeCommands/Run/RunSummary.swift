@@ -21,8 +21,9 @@ struct RunSummary {
     /// Returns a termination in words: `the system terminated the app (0xdead10cc, lockHeldWhileSuspended: /shared/db)`.
     private static func text(of event: Event) -> String {
         let path = event.path.map { ": \(VisibleText.of($0))" } ?? ""
-        let holder = event.pid.map { ", locked by process \($0)" + (event.process.map { " (\(VisibleText.of($0)))" } ?? "") }
-        return "the system terminated the app (\(event.code ?? ""), \(event.reason ?? "")\(path)\(holder ?? ""))"
+        let process = event.process.map { " (\(VisibleText.of($0)))" } ?? ""
+        let holder = event.pid.map { ", locked by process \($0)\(process)" } ?? ""
+        return "the system terminated the app (\(event.code ?? ""), \(event.reason ?? "")\(path)\(holder))"
     }
 
     var purgedText: String {

@@ -52,8 +52,8 @@ extension Verb {
                 + "app, they are killed, the summary says why, and the status is 137.",
         ],
         options: [OptionSpec.store, OptionSpec.copyOf, OptionSpec.seed] + OptionSpec.mounting + [
-            OptionSpec.at, OptionSpec.signals, OptionSpec.chdir, OptionSpec.failOn, OptionSpec.eventsFile, OptionSpec.summaryFile,
-            OptionSpec.reportFile, OptionSpec.annotate, OptionSpec.traceFile, OptionSpec.quiet,
+            OptionSpec.at, OptionSpec.signals, OptionSpec.chdir, OptionSpec.failOn, OptionSpec.eventsFile,
+            OptionSpec.summaryFile, OptionSpec.reportFile, OptionSpec.annotate, OptionSpec.traceFile, OptionSpec.quiet,
         ],
         operands: 1...(.max), endsAtFirstOperand: true,
         sections: [HelpSection(title: "ENVIRONMENT OF COMMAND", lines: RunEnvironment.help)],

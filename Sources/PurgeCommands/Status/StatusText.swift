@@ -14,12 +14,14 @@ struct StatusText {
 
     private var place: [String] {
         [
-            row("container", VisibleText.of(report.app.container) + (report.app.running ? ", app in state \(report.app.state.rawValue)" : "")),
+            row("container", VisibleText.of(report.app.container) + app),
             row("mounted at", (report.mountpoint.map(VisibleText.of) ?? "nowhere") + unfinished),
             row("store", VisibleText.of(report.store)),
             row("device", VisibleText.of(device)),
         ]
     }
+
+    private var app: String { report.app.running ? ", app: \(report.app.state.rawValue)" : "" }
 
     private var unfinished: String {
         guard let work = report.device.unfinished?.text else { return "" }

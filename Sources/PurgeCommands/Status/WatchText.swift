@@ -60,7 +60,7 @@ struct WatchText {
         let (clock, boots) = (report.device.clock, report.device.boots)
         let time = DurationText.inWords(seconds: clock)
         let ahead = clock > 0 ? isWide ? ", clock \(time) ahead" : ", +\(time)" : ""
-        let running = report.app.running ? (isWide ? ", app in state " : ", ") + report.app.state.rawValue : ""
+        let running = report.app.running ? ", \(report.app.state.rawValue)" : ""
         let profile = (isWide ? ", profile " : ", ") + VisibleText.of(report.profile)
         return [
             named("mounted at", report.mountpoint ?? "nowhere", 40), named("store", report.store, 42),

@@ -7,6 +7,8 @@ public enum AppState: String, CaseIterable, Codable, Sendable {
     /// The app's program is removed and its data is kept.
     case offloaded
 
+    public var isInForeground: Bool { self == .foreground }
+
     public var isRunning: Bool {
         switch self {
         case .foreground, .background, .suspended: true
@@ -66,7 +68,7 @@ extension AppCommand {
             if old != .offloaded { return [] }
         case .offload: break
         }
-        guard device.enter(goal, at: now) else { return [] }
+        guard goal.begin(on: &device, at: now) else { return [] }
         let event = Event(time: now.iso8601, type: .app, reason: rawValue, pid: pid)
         let starts = goal.isRunning && !old.isRunning
         let saves = goal == .offloaded || old == .offloaded
@@ -74,26 +76,31 @@ extension AppCommand {
     }
 }
 
-extension Device {
-    public var isRunning: Bool { app.isRunning }
-    public var isInForeground: Bool { app == .foreground }
+extension AppTermination {
+    /// Ends an app that runs and is not in the foreground, as the system does; does nothing in other states.
+    public func carryOut(
+        on device: inout Device, path: String? = nil, process: Int32? = nil, at now: Instant
+    ) -> [DeviceEffect] {
+        guard device.app != .foreground, AppState.end(on: &device, at: now) else { return [] }
+        return [.event(.terminated(for: self, path: path, pid: process, time: now.iso8601)), .killApp]
+    }
+}
 
-    /// Changes the state of the app, and returns whether it was another one before.
-    mutating func enter(_ state: AppState, at now: Instant) -> Bool {
-        guard state != app else { return false }
-        if app == .foreground || state == .foreground {
-            lastForeground = now
-            revision += 1
-        }
-        app = state
-        return true
+extension AppState {
+    /// Terminates the app, and returns whether it was running.
+    static func end(on device: inout Device, at now: Instant) -> Bool {
+        device.app.isRunning && terminated.begin(on: &device, at: now)
     }
 
-    /// Ends an app that does not run in the foreground, as the system does. Does nothing if it does not run.
-    public mutating func terminate(
-        for reason: AppTermination, path: String? = nil, process: Int32? = nil, at now: Instant
-    ) -> [DeviceEffect] {
-        guard app.isRunning, app != .foreground, enter(.terminated, at: now) else { return [] }
-        return [.event(.terminated(for: reason, path: path, pid: process, time: now.iso8601)), .killApp]
+    /// Puts the app into this state, and returns whether it was in another one before.
+    func begin(on device: inout Device, at now: Instant) -> Bool {
+        let old = device.app
+        guard self != old else { return false }
+        if old == .foreground || self == .foreground {
+            device.lastForeground = now
+            device.revision += 1
+        }
+        device.app = self
+        return true
     }
 }

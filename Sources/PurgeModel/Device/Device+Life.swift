@@ -1,9 +1,6 @@
 // The lock, and changes that come with time.
 extension Device {
-    public package(set) var state: LockState {
-        get { lock.state }
-        set { lock.state = newValue }
-    }
+    public var state: LockState { lock.state }
     /// When `proceed` next has something to do; nil for never.
     public var nextDue: Instant? { lock.nextDue }
 
@@ -32,14 +29,6 @@ extension Device {
     }
 }
 
-extension Device {
-    /// Puts the device into a state without the events of a change. `beforeFirstUnlock` counts as a boot.
-    mutating func start(_ state: LockState) {
-        if state == .beforeFirstUnlock { boots = min(boots + 1, ByteCount.largestSetting.bytes) }
-        lock.start(state)
-    }
-}
-
 // Work that must not be left half done: begin it, remove files, finish it. Before `finish`, the work sets only its mark, so a
 // device with the mark is otherwise as it was before the work.
 extension Device {
@@ -64,19 +53,16 @@ extension Device {
         abandon()
         let pid = pid == 0 ? nil : pid
         guard work != .reboot else { return reboot(by: pid, at: now) }
-        let wasRunning = isRunning
-        if wasRunning { _ = enter(.terminated, at: now) }
-        if work == .delete { lastForeground = nil }
+        let wasRunning = AppState.end(on: &self, at: now)
         var event = Event(time: now.iso8601, type: .app, reason: work.rawValue, pid: pid, cause: containerID)
         containerID = newID
-        if work == .delete { event.bytes = freed }
+        if work == .delete { (lastForeground, event.bytes) = (nil, freed) }
         return [.event(event)] + (wasRunning ? [.processes] : []) + [.save]
     }
 
     /// Turns the device off and on again, once the files that a reboot removes are gone.
     mutating func reboot(by pid: Int32?, at now: Instant) -> [DeviceEffect] {
-        let wasRunning = isRunning
-        if wasRunning { _ = enter(.terminated, at: now) }
+        let wasRunning = AppState.end(on: &self, at: now)
         boots = min(boots + 1, ByteCount.largestSetting.bytes)
         lock.reboot()
         let end = Event(

@@ -50,7 +50,8 @@ extension SettingsChange {
         var next = device
         if let profile { next.set(profile) }
         next.purgeLatency = purgeLatency ?? next.purgeLatency
-        if let lock { next.start(lock) }
+        if let lock { next.lock.start(lock) }
+        if lock == .beforeFirstUnlock { next.boots = min(next.boots + 1, ByteCount.largestSetting.bytes) }
         next.protection = protection ?? next.protection
         next.total = try Self.checked(total, .total)?.roundedDown ?? next.total
         next.others = try Self.checked(others, .others)?.roundedUp ?? next.others

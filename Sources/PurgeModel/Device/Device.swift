@@ -115,7 +115,7 @@ extension Device {
     /// profile.
     public func order(for goal: PurgeGoal, _ trigger: PurgeTrigger) -> PurgeOrder {
         if goal.step != nil { return .documented }
-        return profile.order(trigger == .pressure ? reclaimUrgency ?? .low : .high, isInForeground: isInForeground)
+        return profile.order(trigger == .pressure ? reclaimUrgency ?? .low : .high, isInForeground: app.isInForeground)
     }
 
     /// The urgency of the background purge; nil if none is requested.
@@ -134,7 +134,7 @@ extension Capacity {
     }
 
     fileprivate init(of device: borrowing Device) {
-        let (profile, isInForeground) = (device.profile, device.isInForeground)
+        let (profile, isInForeground) = (device.profile, device.app.isInForeground)
         self.init(
             profile: profile, total: device.total, others: device.others, othersPurgeable: device.othersPurgeable,
             thresholds: device.limits)

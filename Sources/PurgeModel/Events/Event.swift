@@ -9,8 +9,8 @@ public enum PurgeTrigger: String, Codable, Sendable {
 }
 
 public enum EventType: String, CaseIterable, Codable, Sendable {
-    case mount, unmount, purge, refused, pressure, capacity, mark, flagLost, protectionDenied, device, clock, app, lockHeld, terminated,
-        policy, backup, restore, hostFull, dropped, removed, renamed, replaced
+    case mount, unmount, purge, refused, pressure, capacity, mark, flagLost, protectionDenied, device, clock, app,
+        lockHeld, terminated, policy, backup, restore, hostFull, dropped, removed, renamed, replaced
 
     /// The app's own name changes, which are in the journal but not in the live stream.
     public static let ofApp: Set<EventType> = [.removed, .renamed, .replaced]

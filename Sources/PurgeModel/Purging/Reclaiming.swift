@@ -41,7 +41,7 @@ public struct Reclaiming: Hashable, Sendable {
     }
 
     /// Returns whether all of Caches is being purged now. The launch of the app ends that.
-    public func clears(on device: Device) -> Bool { clearing != nil && !device.isInForeground }
+    public func clears(on device: Device) -> Bool { clearing != nil && !device.app.isInForeground }
 
     /// Records that the purge takes its next files. If the profile lets the purge lag, its urgency does not fall until it ends.
     public mutating func begin(on device: Device) {
@@ -85,6 +85,6 @@ extension [Ledger] {
 
     /// Returns how many of these bytes, over all containers, a purge of this urgency takes.
     func bytes(_ files: (Ledger) -> PurgeableBytes, _ urgency: Urgency, _ device: Device) -> ByteCount {
-        reduce(.zero) { $0 + device.profile.bytes(of: files($1), urgency, isInForeground: device.isInForeground) }
+        reduce(.zero) { $0 + device.profile.bytes(of: files($1), urgency, isInForeground: device.app.isInForeground) }
     }
 }

@@ -30,10 +30,11 @@ package struct ProcessStatus: Hashable, Sendable {
         } catch { return nil }
     }
 
-    /// Returns the process and its descendants, parents first. A process whose parent has ended is no descendant any more.
-    package static func tree(of root: ProcessStatus) -> [ProcessStatus] {
+    /// Returns the process and its descendants, parents first, without `other` and those that descend from it. A process whose
+    /// parent has ended is no descendant any more.
+    package static func tree(of root: ProcessStatus, without other: pid_t? = nil) -> [ProcessStatus] {
         var children: [pid_t: [ProcessStatus]] = [:]
-        for pid in System.processes() where pid != root.pid {
+        for pid in System.processes() where pid != root.pid && pid != other {
             if let process = ProcessStatus(of: pid) { children[process.parent, default: []].append(process) }
         }
         var tree = [root]

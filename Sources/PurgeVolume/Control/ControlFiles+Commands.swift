@@ -38,6 +38,9 @@ extension ControlFiles {
         for command in commands { try deviceChanges.apply(.app(command), as: command.rawValue, by: pid) }
     }
 
+    /// Makes the children of `purgefs run` the processes of the app.
+    public func adoptChildren(of parent: pid_t) { core.app.adoptChildren(of: parent) }
+
     /// Sets the folders that stand for containers of app groups. A lock in one of them ends the app when it is suspended.
     public func share(_ folders: [String]) { core.app.sharedFolders = folders }
 

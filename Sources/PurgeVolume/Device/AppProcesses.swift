@@ -3,14 +3,16 @@ import PurgeModel
 import PurgeSystem
 import Synchronization
 
-/// The processes of the app: the one that `app.process` names, and its descendants. They are stopped, continued and killed as
-/// the state of the app says.
+/// The processes of the app: the one that `app.process` names, or else the children of `purgefs run`, with all descendants.
+/// They are stopped, continued and killed as the state of the app says.
 ///
 /// A descendant of another user than the named process is left alone, so that the daemon of root sends no signals that the
 /// user could not send. The lock is taken before `VolumeCore.state`, and held while signals are sent.
 final class AppProcesses: Sendable {
     private struct State {
         var process: ProcessStatus?
+        /// `purgefs run`, whose other children than this process belong to the app.
+        var parent: ProcessStatus?
         /// The processes that a suspension has stopped.
         var stopped: [ProcessStatus] = []
         var sharedFolders: [String] = []
@@ -21,8 +23,11 @@ final class AppProcesses: Sendable {
 
     private let state = Mutex(State())
 
-    /// The pid of the app; nil if no running process is named.
-    var pid: pid_t? { state.withLock { Self.named($0)?.pid } }
+    /// The pid of the app's first process; nil if none runs.
+    var pid: pid_t? { state.withLock { Self.members($0).first?.pid } }
+
+    /// Makes all children of a process but this one belong to the app, as long as no other process is named.
+    func adoptChildren(of parent: pid_t) { state.withLock { $0.parent = ProcessStatus(of: parent) } }
 
     /// The folders outside of the container in which a lock ends a suspended app. If there are none, every file outside of the
     /// container counts.
@@ -69,7 +74,7 @@ final class AppProcesses: Sendable {
 
     private func kill(_ state: inout State) {
         Self.send(SIGKILL, to: state.stopped + Self.members(state))
-        (state.process, state.stopped) = (nil, [])
+        state.stopped = []
     }
 
     /// Stops the processes, and those that they start meanwhile.
@@ -93,17 +98,12 @@ final class AppProcesses: Sendable {
         }
     }
 
-    private static func named(_ state: State) -> ProcessStatus? {
-        guard let process = state.process, let now = ProcessStatus(of: process.pid), now.begin == process.begin,
-            !now.hasEnded
-        else { return nil }
-        return now
-    }
-
     private static func members(_ state: State) -> [ProcessStatus] {
-        guard let process = named(state) else { return [] }
-        return ProcessStatus.tree(of: process).filter {
-            $0.pid != getpid() && (process.owner == 0 || $0.owner == process.owner)
+        guard let root = state.process ?? state.parent, let now = ProcessStatus(of: root.pid), now.begin == root.begin,
+            !now.hasEnded
+        else { return [] }
+        return ProcessStatus.tree(of: now, without: getpid()).filter {
+            (state.process != nil || $0.pid != now.pid) && (now.owner == 0 || $0.owner == now.owner)
         }
     }
 }

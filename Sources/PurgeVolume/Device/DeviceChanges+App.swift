@@ -11,8 +11,10 @@ extension DeviceChanges {
         guard !locks.isEmpty, let mountpoint = core.mountpoint else { return }
         let own = MountEntry.all().last { $0.mountpoint == mountpoint && $0.isContainer }?.device
         let outside = locks.first { $0.lock.device != own && isShared($0.lock.path) }
+        // Processes that have inherited a descriptor hold one lock together.
+        var seen: Set<FileLock> = []
         let told = locks.compactMap { (held) -> Event? in
-            guard held.lock.device == own || isShared(held.lock.path) else { return nil }
+            guard held.lock.device == own || isShared(held.lock.path), seen.insert(held.lock).inserted else { return nil }
             let path = held.lock.path.pathRest(after: mountpoint).map { String($0.dropFirst()) } ?? held.lock.path
             return Event(
                 type: .lockHeld, path: path, reason: held.lock.text, pid: held.pid,
@@ -26,8 +28,8 @@ extension DeviceChanges {
                 return .event(event)
             }
             if let outside {
-                effects += device.terminate(
-                    for: .lockHeldWhileSuspended, path: outside.lock.path, process: outside.pid, at: now)
+                effects += AppTermination.lockHeldWhileSuspended.carryOut(
+                    on: &device, path: outside.lock.path, process: outside.pid, at: now)
             }
             return effects
         }

@@ -120,8 +120,7 @@ struct Purger: VolumeFamily {
         let began = clock.now
         var lastPurge = System.uptime()
         while true {
-            let seen = core.released.generation
-            let spared = began...max(began, clock.now)
+            let (seen, spared) = (core.released.generation, began...max(began, clock.now))
             var isHeld = false
             let purge = change { state -> Purge? in
                 func choose(_ goal: PurgeGoal, _ state: inout VolumeState) -> Purge? {
@@ -129,7 +128,8 @@ struct Purger: VolumeFamily {
                         goal, trigger: trigger, tid: tid, limit: Self.batch, spared: goal.isWhole ? spared : nil,
                         leftToFiles: leftToFiles)
                 }
-                if clearsCaches, !state.device.isInForeground, let rest = choose(.step(.caches), &state) { return rest }
+                clearsCaches = clearsCaches && state.device.app != .foreground
+                if clearsCaches, let rest = choose(.step(.caches), &state) { return rest }
                 clearsCaches = false
                 guard let goal = goal(state, freed) else { return nil }
                 if let purge = choose(goal, &state) { return purge }

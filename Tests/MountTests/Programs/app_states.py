@@ -48,21 +48,18 @@ def daemon(run):
 
 
 def change(mount, commands, chance):
-    """Sends the commands. Returns the last one that was accepted."""
-    last = None
+    """Sends the commands."""
     for command in commands:
         time.sleep(chance.random() * 0.03)
         try:
             with open(mount + "/.purgefs/app.state", "w") as file:
                 file.write(command)
-            last = command
         except OSError:
             pass  # the run has ended, or the state does not allow the command
-    return last
 
 
-def round_of(number, chance):
-    token = f"APP_STATES={os.getpid()}.{number}".encode()
+def start(number):
+    """Starts a run. Returns it with the path of its mount."""
     place = f"{scratch}/{number}"
     os.mkdir(place)
     environment = dict(os.environ, OUT=place, APP_STATES=f"{os.getpid()}.{number}")
@@ -71,38 +68,47 @@ def round_of(number, chance):
     while not os.path.exists(place + "/mount") and run.poll() is None:
         time.sleep(0.001)
     with open(place + "/mount") as file:
-        mount = file.read().strip()
-    commands = [chance.choice(COMMANDS) for _ in range(chance.randint(1, 4))]
-    last = change(mount, commands, chance)
-    kills = number % 4 == 3
-    victim = daemon(run) if kills and run.poll() is None else None
-    if victim:
-        os.kill(victim, signal.SIGKILL)
-    elif run.poll() is None and last in ("suspend",):
-        change(mount, ["launch"], chance)
-    # Nothing continues an app that is suspended by the last command but the next one, so another launch may be needed.
-    deadline = time.monotonic() + 60
+        return run, file.read().strip()
+
+
+def await_end(run, mount, deadline):
+    """Waits for the end, and launches an app that is suspended, which nobody else continues. Returns whether the run ended."""
     while run.poll() is None:
         if time.monotonic() > deadline:
             run.kill()
-            return f"round {number}: {commands}: no end; processes {processes(token)}"
-        if not victim:
-            try:
-                if open(mount + "/.purgefs/app.state").read() == "suspended\n":
-                    change(mount, ["launch"], chance)
-            except OSError:
-                pass
+            return False
+        try:
+            with open(mount + "/.purgefs/app.state") as file:
+                if file.read() == "suspended\n":
+                    change(mount, ["launch"], random.Random(1))
+        except OSError:
+            pass  # the daemon was killed, or the run ends
         time.sleep(0.01)
-    errors = run.stderr.read()
-    allowed = {7, 137, 125} if victim else {7, 137}
-    if run.returncode not in allowed:
-        return f"round {number}: {commands}: status {run.returncode}\n{errors}"
+    return True
+
+
+def round_of(number, chance):
+    """Carries out a round. Returns what is wrong, or None."""
+    token = f"APP_STATES={os.getpid()}.{number}".encode()
+    run, mount = start(number)
+    commands = [chance.choice(COMMANDS) for _ in range(chance.randint(1, 4))]
+    change(mount, commands, chance)
+    victim = daemon(run) if number % 4 == 3 and run.poll() is None else None
+    if victim:
+        os.kill(victim, signal.SIGKILL)
+    deadline = time.monotonic() + 60
+    told = f"round {number}: {commands}: "
+    if not await_end(run, mount, deadline):
+        return told + f"no end; processes {processes(token)}"
+    told += run.stderr.read()
+    if run.returncode not in ({7, 137, 125} if victim else {7, 137}):
+        return told + f"status {run.returncode}"
     if run.returncode == 137 and not victim and "suspend" not in commands:
-        return f"round {number}: {commands}: killed, though it was never suspended\n{errors}"
+        return told + "killed, though it was never suspended"
     # Orphans of a killed COMMAND end by themselves within their 60 ms, unless they are stopped.
     while left := processes(token):
         if time.monotonic() > deadline:
-            return f"round {number}: {commands}: left {left}\n{errors}"
+            return told + f"left {left}"
         time.sleep(0.01)
     return None
 

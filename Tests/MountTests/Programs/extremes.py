@@ -251,7 +251,7 @@ class Sweep:
         with open(total, "rb") as file:
             first = file.read()
         for name in sorted(os.listdir(control)):
-            if name == "events":
+            if name in ("events", "app.process"):  # a number could be that of a process
                 continue
             path = os.path.join(control, name)
             mode = os.stat(path).st_mode

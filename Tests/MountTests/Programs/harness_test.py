@@ -180,7 +180,7 @@ def test_programs_and_mistakes(container):
         container.mark("Documents", protection="secret")
     with pytest.raises(OSError, match="storage.plan has refused 'everything': Invalid argument"):
         container.plan("everything")
-    with pytest.raises(OSError, match="app.state has refused 'start'.*; allowed: launch, terminate, update or delete"):
+    with pytest.raises(OSError, match="app.state has refused 'start'.*; allowed: launch, background, suspend, "):
         container.app("start")
     with pytest.raises(OSError, match="refused protection='secret'.*; allowed: complete, completeUnlessOpen, "):
         container.mark("Documents", protection="secret")

@@ -176,7 +176,7 @@ extension FaultStage {
     /// Restores the device: unlocked, with its folders, as large as at the beginning, and without others and thresholds.
     private func restoreDevice() throws {
         if live.volume.device.state != .unlocked { try live.command(.deviceState, "unlock") }
-        if live.volume.device.isRunning { try live.command(.appState, "terminate") }
+        if live.volume.device.app.isRunning { try live.command(.appState, "terminate") }
         try live.command(.appState, "launch")
         try live.command(.appState, "terminate")
         if try live.blocks(.storageOthers) != 0 { try live.command(.storageOthers, "0") }
