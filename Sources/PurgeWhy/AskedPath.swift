@@ -10,7 +10,7 @@ struct AskedPath {
     let target: Target
     /// The path relative to the container, byte for byte; never empty.
     let inner: [UInt8]
-    /// The path that the user named, if it leads into an earlier container.
+    /// The path that the user named, or the target of the link that the user named, if it leads into an earlier container.
     let former: FormerPath?
 
     private static let slash = UInt8(ascii: "/")
@@ -36,7 +36,7 @@ struct AskedPath {
             guard container == nil else {
                 throw .usage("\(VisibleText.of(text)) is in a container: only a path of an earlier one needs a TARGET")
             }
-            (target, inner, former) = (found.target, found.inner, nil)
+            (target, inner, former) = (found.target, found.inner, FormerPath(targetOf: found))
         } else if let path = url ?? ContainerPath(bytes[...]) {
             target = try FormerPath.target(of: path, named: container, text)
             inner = path.inner
@@ -143,6 +143,18 @@ extension Target {
 }
 
 extension FormerPath {
+    /// Returns nil for anything but a link into an earlier container.
+    fileprivate init?(targetOf link: PathInContainer) {
+        let name = Array(link.target.root.utf8) + [UInt8(ascii: "/")] + link.inner
+        let text: [UInt8]
+        do throws(Errno) {
+            text = try System.readLink(at: AT_FDCWD, name.map(CChar.init(bitPattern:)) + [0]).map(
+                UInt8.init(bitPattern:))
+        } catch { return nil }
+        guard let path = ContainerPath(text[...]) else { return nil }
+        self.init(path, String(decoding: text, as: UTF8.self), in: link.target)
+    }
+
     /// Returns nil if the container still has the UUID, so that the path is only one of another mount point.
     fileprivate init?(_ path: ContainerPath, _ text: String, in target: Target) {
         let lives = target.storePath.map { ContainerLives(store: $0) }

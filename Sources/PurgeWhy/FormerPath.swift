@@ -4,9 +4,9 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// An old absolute path of a file, from when its container had another UUID.
+/// An old absolute path of a file, from when its container had another UUID: the path that the user named, or a link's target.
 struct FormerPath: Encodable {
-    /// The old path as the user named it.
+    /// The old path as the user or the link spells it.
     var path: String
     /// The UUID in the old path.
     var container: String

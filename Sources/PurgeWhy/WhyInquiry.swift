@@ -12,7 +12,7 @@ struct WhyInquiry {
     var isOff = false
     /// The profile in effect now. Past events do not record theirs.
     var profile = Profile.documented
-    /// The old path that the user named, if any.
+    /// The old path that the user or the link named, if any.
     var former: FormerPath?
     /// The present entry at the path, if any.
     let file: PresentFile?

@@ -48,7 +48,7 @@ struct WhyReport: Encodable {
     /// False if the path is not UTF-8, so that other names may share its spelling in the journal.
     var isExact: Bool?
     var container: String
-    /// The path that the user named, if it leads into an earlier container.
+    /// The path that the user named, or its target if it is a link, if that leads into an earlier container.
     var former: FormerPath?
     var answer: Answer
     /// False if the journal does not prove the answer, such as that the name existed at the time of `event`.

@@ -163,11 +163,14 @@ extension Mounts {
                     #expect(gone.contains("is \(mount)/Documents/photo.jpg. It was deleted on "))
                 }
                 #expect(try why("\(stored.home)/Documents/never", mount).contains("never: nothing is known about it"))
+                let link = try why("\(mount)/Documents/link")
+                #expect(link.hasPrefix("Documents/link: it is there. \(old) leads into the earlier container"))
                 let status = try PurgefsBinary.run("status", mount, "--json").succeeded()
                 let present = try #require(status.firstRange(of: #""container": ""#)).upperBound
                 let now = status[present...].prefix(36)
-                let elsewhere = try why("/private/var/mobile/Containers/Data/Application/\(now)/Documents/link")
-                #expect(elsewhere.hasPrefix("Documents/link: it is there.") && !elsewhere.contains("earlier container"))
+                let elsewhere = try why("/private/var/mobile/Containers/Data/Application/\(now)/Documents/relative")
+                #expect(
+                    elsewhere.hasPrefix("Documents/relative: it is there.") && !elsewhere.contains("earlier container"))
             }
         }
     }
