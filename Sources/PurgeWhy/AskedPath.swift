@@ -161,6 +161,7 @@ extension FormerPath {
         guard lives?.present != path.container else { return nil }
         let inner = path.inner.isEmpty ? "" : "/" + String(decoding: path.inner, as: UTF8.self)
         self.init(
-            path: text, container: path.container, place: target.root + inner, event: lives?.end(of: path.container))
+            path: text, container: path.container, place: (Places.resolved(target.root) ?? target.root) + inner,
+            event: lives?.end(of: path.container))
     }
 }

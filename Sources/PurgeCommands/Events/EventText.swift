@@ -42,9 +42,10 @@ struct EventText {
     /// The path, the reason and other details.
     var what: [String] {
         let emptied: String? = event.tombstone == true ? "(emptied)" : nil
-        let isOfContainer = event.type == .app || event.type == .restore
+        // The reason of a restore already names the earlier container.
         let cause = event.cause.flatMap { cause in
-            cause == event.path ? nil : "(\(isOfContainer ? "container" : "written"): \(VisibleText.of(cause)))"
+            cause == event.path || event.type == .restore
+                ? nil : "(\(event.type == .app ? "container" : "written"): \(VisibleText.of(cause)))"
         }
         let passed = event.passedOver.flatMap { $0.isEmpty ? nil : "(\($0.count) skipped)" }
         return [place, emptied, reason, cause, passed].compactMap { $0 }
