@@ -88,7 +88,10 @@ extension Mounts {
                 try PurgefsBinary.run("mount", stored.store, mount).succeeded()
                 defer { _ = try? PurgefsBinary.run("unmount", mount) }
                 func times() throws -> [String] {
-                    try Files.tree(mount).map { "\($0) \(try Files.status("\(mount)/\($0)").st_atim)" }
+                    try Files.tree(mount).compactMap { path in
+                        let status = try Files.status("\(mount)/\(path)")
+                        return status.st_mode & S_IFMT == S_IFREG ? "\(path) \(status.st_atim)" : nil
+                    }
                 }
                 let before = try times()
                 #expect(try stale(mount) == found)
