@@ -8,13 +8,17 @@ extension DeviceChanges {
 
     /// Records the locks of an app that has just been suspended, and terminates the app for one outside of its container.
     private func judge(_ locks: [HeldLock], _ pid: Int32) throws(Errno) {
-        guard !locks.isEmpty, let mountpoint = core.mountpoint else { return }
-        let own = MountEntry.all().last { $0.mountpoint == mountpoint && $0.isContainer }?.device
+        // Without the device, locks in the container could not be told from others.
+        guard !locks.isEmpty, let mountpoint = core.mountpoint,
+            let own = MountEntry.all().last(where: { $0.mountpoint.isPath(mountpoint) && $0.isContainer })?.device
+        else { return }
         let outside = locks.first { $0.lock.device != own && isShared($0.lock.path) }
         // Processes that have inherited a descriptor hold one lock together.
         var seen: Set<FileLock> = []
         let told = locks.compactMap { (held) -> Event? in
-            guard held.lock.device == own || isShared(held.lock.path), seen.insert(held.lock).inserted else { return nil }
+            guard held.lock.device == own || isShared(held.lock.path), seen.insert(held.lock).inserted else {
+                return nil
+            }
             let path = held.lock.path.pathRest(after: mountpoint).map { String($0.dropFirst()) } ?? held.lock.path
             return Event(
                 type: .lockHeld, path: path, reason: held.lock.text, pid: held.pid,
