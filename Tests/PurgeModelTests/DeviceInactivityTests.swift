@@ -146,6 +146,16 @@ import Testing
         #expect(device.proceed(to: Self.start) == Self.told(.inactive, "12:00:00") + [.save])
     }
 
+    /// A device that a mount starts as locked has been locked just now. It keeps its settings.
+    @Test func aDeviceThatStartsLocked() throws {
+        var device = try Self.locking(60)
+        var change = SettingsChange()
+        change.lock = .locked
+        try device.take(change)
+        #expect(device.proceed(to: Self.after(500)) == [] && device.nextDue == Self.after(560))
+        #expect(device.proceed(to: Self.after(560)) == Self.told(.inactive, "12:09:20") + [.save])
+    }
+
     @Test func whatADeviceCannotHave() throws {
         for (seconds, isValid) in [(-1, false), (0, true), (1 << 32, true), ((1 << 32) + 1, false)] as [(Int64, Bool)] {
             var device = try Self.locked()

@@ -35,8 +35,9 @@ func expectClassesInTheOldWay(in documents: URL) throws {
         "NSCocoaErrorDomain 512")
 }
 
-/// While the device is locked, access is refused as for class complete, but the class that was set reads back.
+/// Once access has expired, here at the lock, it is refused as for class complete, but the class that was set reads back.
 func expectInactiveIsKept(in documents: URL, _ home: URL) throws {
+    try Data("0".utf8).write(to: home.appendingPathComponent(".purgefs/device.inactivity"))
     let names = ["written", "replaced", "made", "changed", "old-way"]
     let urls = names.map { documents.appendingPathComponent("inactive-\($0)") }
     try Data(count: 10).write(to: urls[0], options: .completeFileProtectionWhenUserInactive)
