@@ -54,7 +54,7 @@ _ALLOWED = {  # what a control file or a flag accepts, for messages
     "storage.thresholds": "off, default, or LEVEL=LIMIT separated by commas, where the levels verylow, low, nearlow and desired "
                           "rise in this order, also those not named, and a limit is a size or a percentage",
     "storage.purge.latency": _DURATION + ", or 0", "storage.policies": "check or reset",
-    "storage.reclaim": "a size, tmp, caches, purgeable or all", "storage.plan": "a size, tmp, caches, purgeable or all",
+    "storage.reclaim": "a size, tmp, caches, purgeable or all, and evenOpen before a place", "storage.plan": "a size, tmp, caches, purgeable or all",
     "device.state": "lock, unlock or reboot", "device.clock": "+ and " + _DURATION,
     "device.inactivity": _DURATION + ", or 0",
     "app.state": "launch, background, suspend, terminate, update, delete, offload or install",

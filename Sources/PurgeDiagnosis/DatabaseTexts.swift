@@ -64,6 +64,7 @@ final class MemoryDatabase {
             return nil
         }
         handle = opened
+        _ = sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 64 << 20)  // bytes of one value
         sqlite3_progress_handler(
             handle, 1000,
             { System.uptime() > ($0?.assumingMemoryBound(to: Int64.self).pointee ?? 0) ? 1 : 0 }, deadline)

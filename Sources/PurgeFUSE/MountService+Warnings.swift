@@ -20,6 +20,14 @@ extension MountService {
         }
     }
 
+    /// Returns the settings. Throws if the app is to start and is offloaded.
+    static func installed(_ settings: Device, _ request: MountRequest) throws(StoreError) -> Device {
+        guard request.appState != nil, settings.app == .offloaded, !request.isReadOnly else { return settings }
+        throw StoreError(
+            "the app is offloaded, so it cannot start", path: request.storePath,
+            advice: "Install it first: purgefs app install \(ShellWord.of(request.storePath))")
+    }
+
     /// Warns only if this mount was given a size, because the device in the store may be meant to be full.
     static func warnOfFullDevice(_ settings: Device, _ given: SettingsChange) {
         guard given.total != nil || given.others != nil, settings.others >= settings.total else { return }

@@ -48,7 +48,7 @@ public enum MountService {
         // Runs even if the mount fails, because closing the journal frees its reserve on the disk.
         defer { if !request.isStoreDiscarded { journal.close() } }
         if let failure = journal.openingFailure { note("purgefs: warning: \(failure)") }
-        let known = try loadSettings(request, store, journal)
+        let known = try installed(loadSettings(request, store, journal), request)
         var settings = known
         try settings.apply(request.settings)
         warnOfFullDevice(settings, request.settings)

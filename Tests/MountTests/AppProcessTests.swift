@@ -45,7 +45,7 @@ extension Mounts {
                 }
                 try Files.write("", to: "\(place)/end")
                 #expect(try child.wait(within: Scale.patience) == 7)
-                #expect(pids.compactMap(Self.state(of:)).isEmpty)
+                try eventually("no process is left") { pids.allSatisfy { Self.state(of: $0) ?? "Z" == "Z" } }
             }
         }
 
@@ -141,6 +141,65 @@ extension Mounts {
                 ])
                 #expect(try outcome.succeeded() == "\(rounds) rounds\n")
             }
+        }
+
+        /// Signals that ask COMMAND to end reach it although it is stopped, and so do its children.
+        @Test(arguments: [SIGTERM, SIGINT, SIGHUP]) func anEndWhileSuspended(signal: Int32) throws {
+            try Scratch.with("end") { scratch in
+                let script = """
+                    sh -c 'echo x > $OUT/child; exec sleep 1000' & trap 'kill %1; wait; exit 9' TERM INT HUP
+                    until test -e $OUT/child; do sleep 0.02; done; echo $PURGEFS_MOUNT > $OUT/mount; wait
+                    """
+                let child = try Program.start(
+                    [PurgefsBinary.path, "run", "--", "bash", "-c", script], environment: ["OUT": scratch.path])
+                try eventually("COMMAND waits") { Files.text("\(scratch.path)/mount").hasSuffix("\n") }
+                let mount = Files.text("\(scratch.path)/mount").trimmingCharacters(in: .newlines)
+                try Program.run(PurgefsBinary.path, "app", "suspend", mount).succeeded()
+                child.signal(signal)
+                #expect(try child.wait(within: Scale.patience) == 9)
+            }
+        }
+
+        @Test func anOffloadedApp() throws {
+            try Scratch.with("offloaded") { scratch in
+                let store = "\(scratch.path)/store"
+                try Program.run(PurgefsBinary.path, "run", "--quiet", "--store", store, "--", "true").succeeded()
+                try PurgefsBinary.run("app", "offload", store).succeeded()
+                let run = try PurgefsBinary.run("run", "--store", store, "--", "true")
+                #expect(
+                    run.status == 125 && run.errors.contains("Install it first: purgefs app install \(store)"), "\(run)"
+                )
+                try PurgefsBinary.run("app", "install", store).succeeded()
+                try PurgefsBinary.run("run", "--quiet", "--store", store, "--", "true").succeeded()
+                // A new installation is not offloaded.
+                try PurgefsBinary.run("app", "offload", store).succeeded()
+                try PurgefsBinary.run("app", "delete", store).succeeded()
+                try PurgefsBinary.run("run", "--quiet", "--store", store, "--", "true").succeeded()
+            }
+        }
+
+        /// A lock that COMMAND has from the process that started `purgefs run`.
+        @Test func anInheritedLock() throws {
+            try Scratch.with("locks") { scratch in
+                let place = scratch.path
+                let child = try Program.start(
+                    [
+                        "flock", "\(place)/lock", PurgefsBinary.path, "run", "--", "sh", "-c",
+                        "echo $PURGEFS_MOUNT > $OUT/mount; until test -e $OUT/end; do sleep 0.02; done; exit 5",
+                    ], environment: ["OUT": place])
+                try eventually("COMMAND runs") { Files.text("\(place)/mount").hasSuffix("\n") }
+                let mount = Files.text("\(place)/mount").trimmingCharacters(in: .newlines)
+                for command in ["suspend", "launch"] {
+                    try Program.run(PurgefsBinary.path, "app", command, mount).succeeded()
+                }
+                try Files.write("", to: "\(place)/end")
+                #expect(try child.wait(within: Scale.patience) == 5)
+            }
+        }
+
+        @Test func aSharedFolderThatIsMissing() throws {
+            let run = try PurgefsBinary.run("run", "--shared", "/nonexistent", "--", "true")
+            #expect(run.status == 64 && run.errors.contains("'/nonexistent' is no directory"), "\(run)")
         }
 
         @Test func withoutSignals() throws {

@@ -14,7 +14,7 @@ extension Verb {
                 + "For launch, background and suspend, the container must be mounted.",
             "launch: the app is in the foreground; a suspended one continues. At the start of an app that did not run, "
                 + "missing standard folders are made again, and directory policies are carried out.",
-            "background: the app runs in the background. It starts, or continues, if it did not run.",
+            "background: the app runs in the background. This starts a terminated app and continues a suspended one.",
             "suspend: the processes are stopped. If they hold a lock on a file outside of the container, the system "
                 + "terminates the app (0xdead10cc).",
             "terminate: the app no longer runs. The processes of a suspended app are killed; others go on.",

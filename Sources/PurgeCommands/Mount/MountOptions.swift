@@ -45,7 +45,12 @@ extension Arguments {
         var request = MountRequest(storePath: store, mountpoint: mountpoint)
         request.settings = try settingsChange()
         request.appState = startState?.app
-        request.sharedFolders = texts(.shared).map { Places.resolved($0) ?? $0 }
+        request.sharedFolders = try texts(.shared).map { (text) throws(CommandFailure) in
+            guard let folder = Places.resolved(text), Places.isDirectory(folder) else {
+                throw .usage("--shared: '\(VisibleText.of(text))' is no directory; make it first")
+            }
+            return folder
+        }
         request.options = mountOptions
         for word in mountOptions {
             if let objection = MountOptionWords.objection(to: word) { throw .usage("-o \(word): \(objection)") }

@@ -75,12 +75,16 @@ struct RunningCommand {
                 // A signal typed at a terminal also goes to COMMAND, which is in the same process group. A hangup goes only to
                 // the session leader, which may be this process.
                 if !signal.isFromKernel || signal.number == SIGHUP { send(signal.number) }
+                continueIfEnding(signal.number)
             }
         } catch { throw CommandFailure("cannot wait for COMMAND", path: "process \(pid)", error) }
     }
 
     private func passOnAll(of signals: SignalSet) throws(Errno) {
-        while let signal = try System.nextSignal(of: signals, milliseconds: 0) { send(signal.number) }
+        while let signal = try System.nextSignal(of: signals, milliseconds: 0) {
+            send(signal.number)
+            continueIfEnding(signal.number)
+        }
     }
 
     /// Collects ended orphans. As the first process of a PID namespace (in a container), this process becomes the parent of
@@ -91,7 +95,7 @@ struct RunningCommand {
         }
     }
 
-    /// Continues processes that the daemon had stopped, because it can no longer do so.
+    /// Continues COMMAND and its descendants, which the daemon may have stopped.
     private func continueDescendants() {
         guard let command = ProcessStatus(of: pid) else { return }
         for process in ProcessStatus.tree(of: command) {
@@ -99,12 +103,12 @@ struct RunningCommand {
         }
     }
 
-    /// Sends a signal. A stopped process gets no signal but SIGKILL until it continues, so a signal that asks it to end is
-    /// followed by SIGCONT.
+    /// Continues the processes after a signal that asks COMMAND to end, because a stopped process gets no signal but SIGKILL.
+    private func continueIfEnding(_ signal: Int32) {
+        if [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(signal) { continueDescendants() }
+    }
+
     private func send(_ signal: Int32) {
-        do throws(Errno) {
-            try System.signal(pid, signal)
-            if [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(signal) { try System.signal(pid, SIGCONT) }
-        } catch {}  // it has ended meanwhile
+        do throws(Errno) { try System.signal(pid, signal) } catch {}  // it has ended meanwhile
     }
 }

@@ -37,13 +37,10 @@ public enum AppCommand: String, CaseIterable, Sendable {
 public enum AppTermination: String, CaseIterable, Sendable {
     /// The app was suspended while it held a lock on a file outside its container.
     case lockHeldWhileSuspended
-    /// The system purged the caches of an app that was not in the foreground.
-    case cachesPurged
 
     public var code: String {
         switch self {
         case .lockHeldWhileSuspended: "0xdead10cc"
-        case .cachesPurged: "0xbaddd15c"
         }
     }
 }
@@ -87,9 +84,11 @@ extension AppTermination {
 }
 
 extension AppState {
-    /// Terminates the app, and returns whether it was running.
-    static func end(on device: inout Device, at now: Instant) -> Bool {
-        device.app.isRunning && terminated.begin(on: &device, at: now)
+    /// Terminates the app if it runs or, with `evenOffloaded`, in any state. Returns whether it was running.
+    static func end(on device: inout Device, evenOffloaded: Bool = false, at now: Instant) -> Bool {
+        let wasRunning = device.app.isRunning
+        if wasRunning || evenOffloaded { _ = terminated.begin(on: &device, at: now) }
+        return wasRunning
     }
 
     /// Puts the app into this state, and returns whether it was in another one before.

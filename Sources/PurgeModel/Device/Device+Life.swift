@@ -53,7 +53,7 @@ extension Device {
         abandon()
         let pid = pid == 0 ? nil : pid
         guard work != .reboot else { return reboot(by: pid, at: now) }
-        let wasRunning = AppState.end(on: &self, at: now)
+        let wasRunning = AppState.end(on: &self, evenOffloaded: true, at: now)
         var event = Event(time: now.iso8601, type: .app, reason: work.rawValue, pid: pid, cause: containerID)
         containerID = newID
         if work == .delete { (lastForeground, event.bytes) = (nil, freed) }

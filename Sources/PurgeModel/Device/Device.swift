@@ -31,7 +31,7 @@ public struct Device: Hashable, Sendable {
     public package(set) var unfinished: DeviceWork?
     /// The state of the app. Only `offloaded` is saved, because every other one ends with the mount.
     public package(set) var app = AppState.terminated
-    /// When the app was last in the foreground, as far as that is over; nil for never.
+    /// When the app last entered or left the foreground; nil for never.
     public package(set) var lastForeground: Instant?
     public package(set) var journal = JournalBounds()
     /// Seconds that the device's clock is ahead of real time.

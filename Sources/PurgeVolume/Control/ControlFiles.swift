@@ -42,6 +42,8 @@ public struct ControlFiles: VolumeFamily {
 
     /// Reads without waiting, for a thread that serves requests; nil if there is something to wait for.
     public func readAtOnce(_ handle: ControlHandle, offset: Int64, limit: Int) -> [UInt8]? {
+        // Waits while processes are being stopped.
+        if handle.file == .appProcess { return nil }
         if offset == 0 {
             renew(handle, currentText(of:))
             // Checked afterwards: by now the text may be out of date, or report a change that is still being carried out.

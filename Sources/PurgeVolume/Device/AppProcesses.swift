@@ -39,26 +39,35 @@ final class AppProcesses: Sendable {
     /// Names the process of the app, or with 0 none. ESRCH if there is no such process; EPERM if the caller could not send it
     /// signals; EINVAL if this daemon is one of its descendants.
     func set(_ pid: pid_t, by caller: pid_t) throws(Errno) {
-        guard pid != 0 else { return state.withLock { $0.process = nil } }
+        guard pid != 0 else { return state.withLock { Self.name(nil, in: &$0) } }
         guard let process = ProcessStatus(of: pid), !process.hasEnded else { throw .noSuchProcess }
         // The kernel reports the thread 0 for a caller in another PID namespace.
         guard caller != 0, let sender = ProcessStatus(of: caller),
             sender.owner == 0 || sender.owner == process.owner
         else { throw .notPermitted }
         guard !ProcessStatus.tree(of: process).contains(where: { $0.pid == getpid() }) else { throw .invalid }
-        state.withLock { $0.process = process }
+        state.withLock { Self.name(process, in: &$0) }
+    }
+
+    /// Names another process, and continues those that were stopped, which are no longer the app.
+    private static func name(_ process: ProcessStatus?, in state: inout State) {
+        guard process != state.process else { return }
+        send(SIGCONT, to: state.stopped)
+        (state.process, state.stopped) = (process, [])
     }
 
     /// Sends the processes the signals that bring them into line with the state of the app, which is read under the lock, so
     /// that the last change counts. Processes of a terminated app go on, unless they were stopped: those are killed. Returns
-    /// the locks that processes hold when they have stopped.
-    func follow(_ current: () -> AppState) -> [HeldLock] {
+    /// the locks that processes hold when they have stopped, without those that they have from `purgefs run`. The process of
+    /// `caller` stops when its call returns, so nothing waits for it.
+    func follow(caller: pid_t = 0, _ current: () -> AppState) -> [HeldLock] {
         state.withLock { state in
             switch current() {
             case .suspended:
                 guard state.stopped.isEmpty else { return [] }
-                stop(&state)
-                return state.stopped.flatMap(HeldLock.all)
+                stop(&state, caller: System.process(ofThread: caller) ?? 0)
+                let inherited = state.parent.map { FileLock.all(of: $0.pid) } ?? []
+                return state.stopped.flatMap(HeldLock.all).filter { !inherited.contains($0.lock) }
             case .foreground, .background:
                 Self.send(SIGCONT, to: state.stopped)
                 state.stopped = []
@@ -78,17 +87,19 @@ final class AppProcesses: Sendable {
     }
 
     /// Stops the processes, and those that they start meanwhile.
-    private func stop(_ state: inout State) {
+    private func stop(_ state: inout State, caller: pid_t) {
         var signalled: Set<pid_t> = []
+        var pause: UInt32 = 1000
         let began = System.uptime()
         while true {
             state.stopped = Self.members(state)
             let new = state.stopped.filter { !signalled.contains($0.pid) }
             Self.send(SIGSTOP, to: new)
             signalled.formUnion(new.map(\.pid))
-            let isDone = new.isEmpty && state.stopped.allSatisfy { $0.isStopped || $0.hasEnded }
+            let isDone = new.isEmpty && state.stopped.allSatisfy { $0.isStopped || $0.hasEnded || $0.pid == caller }
             if isDone || System.uptime() - began > Self.patience { return }
-            usleep(1000)
+            usleep(pause)
+            pause = min(2 * pause, 20_000)
         }
     }
 

@@ -4,7 +4,9 @@ import PurgeSystem
 // The processes of the app.
 extension DeviceChanges {
     /// Brings the app's processes into line with its state.
-    func followApp(_ pid: Int32) throws(Errno) { try judge(core.app.follow { read { $0.device.app } }, pid) }
+    func followApp(_ pid: Int32) throws(Errno) {
+        try judge(core.app.follow(caller: pid) { read { $0.device.app } }, pid)
+    }
 
     /// Records the locks of an app that has just been suspended, and terminates the app for one outside of its container.
     private func judge(_ locks: [HeldLock], _ pid: Int32) throws(Errno) {
