@@ -17,14 +17,24 @@ enum DatabaseTexts {
             if let name = row.text(0) { tables.append(String(decoding: name, as: UTF8.self)) }
         }
         for table in tables {
-            let name = table.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-            memory.visit("SELECT * FROM main.\"\(name)\" LIMIT \(mostRows)") { row in
+            var columns: [String] = []
+            // Computing a generated column may take any time and memory.
+            memory.visit("SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0", Array(table.utf8)[...]) { row in
+                if let name = row.text(0) { columns.append(quoted(String(decoding: name, as: UTF8.self))) }
+            }
+            guard !columns.isEmpty else { continue }
+            let list = columns.joined(separator: ", ")
+            memory.visit("SELECT \(list) FROM main.\(quoted(table)) LIMIT \(mostRows)") { row in
                 for column in 0..<row.count {
                     guard let text = row.path(column) else { continue }
                     texts.note(text, in: "\(table).\(row.name(column))")
                 }
             }
         }
+    }
+
+    private static func quoted(_ name: String) -> String {
+        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
 
     /// Examines the strings and member names of a JSON text.
@@ -44,8 +54,8 @@ enum DatabaseTexts {
     }
 }
 
-/// A connection to SQLite on a copy in memory, so that an app's file is neither locked nor changed. A hostile schema can only
-/// waste the time limit.
+/// A connection to SQLite on a copy in memory, so that an app's file is neither locked nor changed. Generated columns must
+/// not be read: their expressions obey no time limit.
 final class MemoryDatabase {
     private let handle: OpaquePointer
     private let deadline = UnsafeMutablePointer<Int64>.allocate(capacity: 1)

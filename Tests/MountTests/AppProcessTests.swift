@@ -229,6 +229,9 @@ extension Mounts {
                     do throws(Errno) { try mount.write(text, to: "app.process") } catch { found = error }
                     #expect(found == expected, "\(text)")
                 }
+                // A thread of this process that is not its first one.
+                let thread = try #require(try Files.names(in: "/proc/self/task").first { $0 != "\(getpid())" })
+                #expect(throws: Errno.noSuchProcess) { try mount.write(thread, to: "app.process") }
                 let process = try mount.read("app.process")
                 #expect(process == "0")
             }

@@ -17,6 +17,17 @@ struct StaleTextsTests {
         return ["\(texts.count)", inner, texts.first?.place].compactMap { $0 }.joined(separator: " ")
     }
 
+    /// The expression of a generated column can take any time and memory, so such a column is not read.
+    @Test func generatedColumns() throws {
+        try Scratch.with("generated") { scratch in
+            let file = "\(scratch.path)/db"
+            let column = "p text generated always as ('\(Self.old)/generated')"
+            try Program.run("sqlite3", file, "create table t(a text, \(column)); insert into t values('\(Self.old)/a')")
+                .succeeded()
+            #expect(try Self.found(Files.content(file))?.hasPrefix("1 ") == true)
+        }
+    }
+
     private static let xml = """
         <?xml version="1.0" encoding="UTF-8"?>
         <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">

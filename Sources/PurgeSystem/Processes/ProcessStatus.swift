@@ -48,6 +48,13 @@ package struct ProcessStatus: Hashable, Sendable {
 }
 
 extension System {
+    /// Whether /proc shows the processes by the pids that this process uses. In a PID namespace, it may be that of another one.
+    package static var seesOwnProcesses: Bool {
+        do throws(Errno) {
+            return try readLink(at: AT_FDCWD, "/proc/self").map { UInt8(bitPattern: $0) } == Array("\(getpid())".utf8)
+        } catch { return false }
+    }
+
     /// Returns the pids of all processes that /proc shows.
     package static func processes() -> [pid_t] { numbers(in: "/proc") }
 

@@ -42,7 +42,11 @@ extension ControlFiles {
     public func adoptChildren(of parent: pid_t) { core.app.adoptChildren(of: parent) }
 
     /// Sets the folders that stand for containers of app groups. A lock in one of them ends the app when it is suspended.
-    public func share(_ folders: [String]) { core.app.sharedFolders = folders }
+    /// Called when the container has been mounted.
+    public func share(_ folders: [String]) {
+        core.app.sharedFolders = folders
+        core.app.device = core.mountpoint.flatMap { MountEntry.container(at: $0)?.device }
+    }
 
     /// Ends the app, and waits for the purging that this requires. The app need not run.
     public func endApp(of pid: pid_t) {

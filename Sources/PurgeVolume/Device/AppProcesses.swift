@@ -16,6 +16,8 @@ final class AppProcesses: Sendable {
         /// The processes that a suspension has stopped.
         var stopped: [ProcessStatus] = []
         var sharedFolders: [String] = []
+        /// The device of the mount, such as `0:45`.
+        var device: String?
     }
     /// The longest time that a stop waits until no process runs any more, in nanoseconds. A process in an uninterruptible call
     /// stops when the call returns.
@@ -36,11 +38,19 @@ final class AppProcesses: Sendable {
         set { state.withLock { $0.sharedFolders = newValue } }
     }
 
+    /// The device of the mount, read at its start, because a folder above the mount may be renamed later.
+    var device: String? {
+        get { state.withLock { $0.device } }
+        set { state.withLock { $0.device = newValue } }
+    }
+
     /// Names the process of the app, or with 0 none. ESRCH if there is no such process; EPERM if the caller could not send it
     /// signals; EINVAL if this daemon is one of its descendants.
     func set(_ pid: pid_t, by caller: pid_t) throws(Errno) {
         guard pid != 0 else { return state.withLock { Self.name(nil, in: &$0) } }
-        guard let process = ProcessStatus(of: pid), !process.hasEnded else { throw .noSuchProcess }
+        guard System.seesOwnProcesses, let process = ProcessStatus(of: pid), !process.hasEnded,
+            System.process(ofThread: pid) == pid
+        else { throw .noSuchProcess }
         // The kernel reports the thread 0 for a caller in another PID namespace.
         guard caller != 0, let sender = ProcessStatus(of: caller),
             sender.owner == 0 || sender.owner == process.owner
@@ -92,11 +102,13 @@ final class AppProcesses: Sendable {
         var pause: UInt32 = 1000
         let began = System.uptime()
         while true {
-            state.stopped = Self.members(state)
-            let new = state.stopped.filter { !signalled.contains($0.pid) }
+            let now = Self.members(state)
+            let new = now.filter { !signalled.contains($0.pid) }
             Self.send(SIGSTOP, to: new)
             signalled.formUnion(new.map(\.pid))
-            let isDone = new.isEmpty && state.stopped.allSatisfy { $0.isStopped || $0.hasEnded || $0.pid == caller }
+            // Keeps processes whose parent has ended since they were stopped.
+            state.stopped += new
+            let isDone = new.isEmpty && now.allSatisfy { $0.isStopped || $0.hasEnded || $0.pid == caller }
             if isDone || System.uptime() - began > Self.patience { return }
             usleep(pause)
             pause = min(2 * pause, 20_000)
@@ -110,11 +122,12 @@ final class AppProcesses: Sendable {
     }
 
     private static func members(_ state: State) -> [ProcessStatus] {
-        guard let root = state.process ?? state.parent, let now = ProcessStatus(of: root.pid), now.begin == root.begin,
+        guard System.seesOwnProcesses, let root = state.process ?? state.parent, let now = ProcessStatus(of: root.pid),
+            now.begin == root.begin,
             !now.hasEnded
         else { return [] }
         return ProcessStatus.tree(of: now, without: getpid()).filter {
-            (state.process != nil || $0.pid != now.pid) && (now.owner == 0 || $0.owner == now.owner)
+            (state.process != nil || $0.pid != now.pid) && (root.owner == 0 || $0.owner == root.owner)
         }
     }
 }
@@ -128,8 +141,9 @@ struct HeldLock: Sendable {
     /// while it has no transaction.
     static func all(of process: ProcessStatus) -> [HeldLock] {
         let locks = FileLock.all(of: process.pid)
-        let paths = Set(locks.map(\.path))
-        return locks.filter { $0.isExclusive || !($0.path.hasSuffix("-shm") || paths.contains($0.path + "-shm")) }
+        func name(_ lock: FileLock) -> String { lock.path.replacing(" (deleted)", with: "") }
+        let names = Set(locks.map(name))
+        return locks.filter { $0.isExclusive || !(name($0).hasSuffix("-shm") || names.contains(name($0) + "-shm")) }
             .map { HeldLock(lock: $0, pid: process.pid) }
     }
 }

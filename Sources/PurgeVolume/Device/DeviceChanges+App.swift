@@ -11,9 +11,7 @@ extension DeviceChanges {
     /// Records the locks of an app that has just been suspended, and terminates the app for one outside of its container.
     private func judge(_ locks: [HeldLock], _ pid: Int32) throws(Errno) {
         // Without the device, locks in the container could not be told from others.
-        guard !locks.isEmpty, let mountpoint = core.mountpoint,
-            let own = MountEntry.all().last(where: { $0.mountpoint.isPath(mountpoint) && $0.isContainer })?.device
-        else { return }
+        guard !locks.isEmpty, let mountpoint = core.mountpoint, let own = core.app.device else { return }
         let outside = locks.first { $0.lock.device != own && isShared($0.lock.path) }
         // Processes that have inherited a descriptor hold one lock together.
         var seen: Set<FileLock> = []
