@@ -13,6 +13,12 @@ extension Mounts {
             return stat.lastIndex(of: ")").flatMap { stat[$0...].split(separator: " ").dropFirst().first?.first }
         }
 
+        /// Waits until COMMAND has written the path of its mount to the file `mount`, and returns it.
+        private func mountOfCommand(_ place: String) throws -> String {
+            try eventually("COMMAND runs") { Files.text("\(place)/mount").hasSuffix("\n") }
+            return Files.text("\(place)/mount").trimmingCharacters(in: .newlines)
+        }
+
         private static func number(in file: String) -> pid_t? {
             pid_t(Files.text(file).trimmingCharacters(in: .whitespacesAndNewlines))
         }
@@ -117,8 +123,7 @@ extension Mounts {
                         "bash",
                         "-c", script,
                     ], environment: ["OUT": place])
-                try eventually("COMMAND has its locks") { Files.text("\(place)/mount").hasSuffix("\n") }
-                let mount = Files.text("\(place)/mount").trimmingCharacters(in: .newlines)
+                let mount = try mountOfCommand(place)
                 for command in ["suspend", "launch"] {
                     try Program.run(PurgefsBinary.path, "app", command, mount).succeeded()
                 }
@@ -152,8 +157,7 @@ extension Mounts {
                     """
                 let child = try Program.start(
                     [PurgefsBinary.path, "run", "--", "bash", "-c", script], environment: ["OUT": scratch.path])
-                try eventually("COMMAND waits") { Files.text("\(scratch.path)/mount").hasSuffix("\n") }
-                let mount = Files.text("\(scratch.path)/mount").trimmingCharacters(in: .newlines)
+                let mount = try mountOfCommand(scratch.path)
                 try Program.run(PurgefsBinary.path, "app", "suspend", mount).succeeded()
                 child.signal(signal)
                 #expect(try child.wait(within: Scale.patience) == 9)
@@ -169,6 +173,13 @@ extension Mounts {
                 #expect(
                     run.status == 125 && run.errors.contains("Install it first: purgefs app install \(store)"), "\(run)"
                 )
+                let mount = "\(scratch.path)/mount"
+                try Files.makeDirectory(mount)
+                try PurgefsBinary.run("mount", store, mount).succeeded()
+                let refused = try ["launch", "suspend"].map { try PurgefsBinary.run("app", $0, mount).errors }
+                #expect(refused[0].contains("it is offloaded\n  Install it first: purgefs app install \(mount)"))
+                #expect(refused[1].contains("it does not run\n  Launch it first: purgefs app launch \(mount)"))
+                try PurgefsBinary.run("unmount", mount).succeeded()
                 try PurgefsBinary.run("app", "install", store).succeeded()
                 try PurgefsBinary.run("run", "--quiet", "--store", store, "--", "true").succeeded()
                 // A new installation is not offloaded.
@@ -187,8 +198,7 @@ extension Mounts {
                         "flock", "\(place)/lock", PurgefsBinary.path, "run", "--", "sh", "-c",
                         "echo $PURGEFS_MOUNT > $OUT/mount; until test -e $OUT/end; do sleep 0.02; done; exit 5",
                     ], environment: ["OUT": place])
-                try eventually("COMMAND runs") { Files.text("\(place)/mount").hasSuffix("\n") }
-                let mount = Files.text("\(place)/mount").trimmingCharacters(in: .newlines)
+                let mount = try mountOfCommand(place)
                 for command in ["suspend", "launch"] {
                     try Program.run(PurgefsBinary.path, "app", command, mount).succeeded()
                 }

@@ -11,17 +11,24 @@ extension ControlEndpoint {
             try write(text, to: file)
         } catch {
             if error == .ioError { try requireStore("cannot \(doing)") }
+            if error == .noSuchProcess, file == .appState { throw appRefusal(text, doing) }
             throw CommandFailure("cannot \(doing)", path: place, "\(error)", advice: advice(for: error, file))
         }
+    }
+
+    /// Returns the message about a command that the state of the app does not allow.
+    private func appRefusal(_ command: String, _ doing: String) -> CommandFailure {
+        let (reason, first) =
+            command == AppCommand.suspend.rawValue
+            ? ("it does not run", "Launch it first: purgefs app launch")
+            : ("it is offloaded", "Install it first: purgefs app install")
+        return CommandFailure("cannot \(doing)", path: place, reason, advice: "\(first) \(ShellWord.of(place))")
     }
 
     private func advice(for error: Errno, _ file: ControlFile) -> String {
         switch error {
         case .invalid where file == .deviceClock:
             "The clock can be at most 4294967296 seconds (136 years) ahead of real time."
-        case .noSuchProcess where file == .appState:
-            "Only an app that runs can be suspended (`purgefs app launch` launches it), and an offloaded app cannot start "
-                + "until it is installed (`purgefs app install`)."
         case .ioError:
             isMounted
                 ? "The change is in force, but could not be saved: it is lost at the unmount unless a later change is "
