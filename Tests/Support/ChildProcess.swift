@@ -54,6 +54,16 @@ public final class ChildProcess: Sendable {
         }
     }
 
+    /// Waits until the program has left the test's working directory or has ended, but at most five seconds, because the change
+    /// of the directory may hang.
+    func awaitArrival() {
+        func directory(of process: String) -> String? {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd")
+        }
+        let deadline = Date(timeIntervalSinceNow: 5)
+        while status() == nil, Date() < deadline, directory(of: "\(pid)") == directory(of: "self") { usleep(1000) }
+    }
+
     /// Waits for the end of the program; kills its group and throws after the time limit.
     @discardableResult
     public func wait(within seconds: Double) throws -> Int32 {

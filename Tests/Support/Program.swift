@@ -53,14 +53,16 @@ public enum Program {
         try run(["/bin/sh", "-c", script], in: directory, timeout: timeout)
     }
 
-    /// Starts a program that keeps running; the caller must end it.
+    /// Starts a program that keeps running; the caller must end it. Returns when the program is in `directory`.
     public static func start(
         _ arguments: [String], in directory: String? = nil, input: String = "/dev/null",
         environment: [String: String] = [:]
     ) throws -> ChildProcess {
         let place = ScratchRoot.shared.newName("output")
         let command = directory.map { ["env", "-C", $0] + arguments } ?? arguments
-        return try ChildProcess(
+        let child = try ChildProcess(
             command, output: "\(place).out", errors: "\(place).err", input: input, environment: environment)
+        if directory != nil { child.awaitArrival() }
+        return child
     }
 }
