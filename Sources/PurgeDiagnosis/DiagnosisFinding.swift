@@ -18,7 +18,7 @@ package enum DiagnosisRule: String, CaseIterable, Codable, Sendable {
     case writeRefused, databaseMayBePurged, userContentMayBePurged, userContentExcluded, protectionDenied, noPermission
     case purgedAgain, purgedTarget, stalePath, flagLost, reusedCache, oldTemporary, purgeableInBackup, ineffectiveMark,
         largeBackup, hugeDocuments, largeDocuments, largeFile, largeCaches
-    case emptyFile, protectionNone, policyWithoutLimit, unusualName, redundantExclusion
+    case lockHeld, emptyFile, protectionNone, policyWithoutLimit, unusualName, redundantExclusion
 }
 
 /// An observation about how an app stores files that a developer should look at.
@@ -96,7 +96,7 @@ extension DiagnosisRule {
         case .purgedAgain, .purgedTarget, .stalePath, .flagLost, .reusedCache, .oldTemporary, .purgeableInBackup,
             .ineffectiveMark, .largeBackup, .hugeDocuments, .largeDocuments, .largeFile, .largeCaches:
             .warning
-        case .emptyFile, .protectionNone, .policyWithoutLimit, .unusualName, .redundantExclusion: .note
+        case .lockHeld, .emptyFile, .protectionNone, .policyWithoutLimit, .unusualName, .redundantExclusion: .note
         }
     }
 
@@ -122,6 +122,7 @@ extension DiagnosisRule {
         case .largeDocuments: BackupFinding.Rule.largeDocuments.title
         case .largeFile: BackupFinding.Rule.largeFile.title
         case .largeCaches: "Library/Caches over 100 MB without a limit"
+        case .lockHeld: "files that the app kept locked while it was suspended"
         case .emptyFile: BackupFinding.Rule.emptyFile.title
         case .protectionNone: "files of protection class none"
         case .policyWithoutLimit: "directory policies without age or limit"
@@ -160,6 +161,7 @@ extension DiagnosisRule {
             "Everything here may be purged. Move files that must stay to Library/Application Support."
         case .largeCaches:
             "Trim the cache in the app, or give its folders a limit: purgefs policy add DIR --limit SIZE."
+        case .lockHeld: Self.lockHeldAdvice
         case .protectionNone:
             "Their data can be read on a device that was never unlocked. Use completeUntilFirstUserAuthentication, "
                 + "unless they are needed before the first unlock."
@@ -174,6 +176,10 @@ extension DiagnosisRule {
     private static let writeRefusedAdvice =
         "There was no room for it, so the file is empty or cut short. Check the capacity before writing, write to a "
         + "temporary name, rename it when complete, and check the result of each write."
+
+    private static let lockHeldAdvice =
+        "In the container of an app group, such a lock ends the app (0xdead10cc). End transactions and release locks "
+        + "before the app is suspended."
 
     private static let stalePathAdvice =
         "An update, a restore or a reinstallation gives the container another path. Store paths relative to the "

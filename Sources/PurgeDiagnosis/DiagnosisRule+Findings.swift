@@ -40,6 +40,9 @@ extension DiagnosisRule {
             found.append(finding(.purgedTarget, entry, "to \(target.path), purged \(target.time.iso8601)"))
         }
         if let stale = entry.stalePath { found.append(finding(.stalePath, entry, stale.inWords)) }
+        if let lock = entry.history.lastLock {
+            found.append(finding(.lockHeld, entry, "\(lock), \(times(entry.history.locks))"))
+        }
         if entry.isClosed { found.append(finding(.noPermission, entry)) }
         if let problem = entry.nameProblem { found.append(finding(.unusualName, entry, problem.rawValue)) }
         return found

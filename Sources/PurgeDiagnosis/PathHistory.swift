@@ -17,6 +17,11 @@ struct PathHistory: Hashable, Sendable {
     /// The value of isPurgeable that a replacement has lost.
     private(set) var lostMark: PurgeMark?
 
+    /// How often the app was suspended while it held a lock on the file, counting each lock.
+    private(set) var locks: Int32 = 0
+    /// The last such lock in words.
+    private(set) var lastLock: String?
+
     init() {}
 
     /// Creates the history of a path with a single purge and no other event.
@@ -28,7 +33,7 @@ struct PathHistory: Hashable, Sendable {
     }
 
     /// The types of events that `note` uses.
-    static let types: Set<EventType> = [.purge, .refused, .hostFull, .protectionDenied, .flagLost]
+    static let types: Set<EventType> = [.purge, .refused, .hostFull, .protectionDenied, .flagLost, .lockHeld]
 
     /// Adds an event; events must arrive in order.
     mutating func note(_ event: Event) {
@@ -41,6 +46,7 @@ struct PathHistory: Hashable, Sendable {
             (denials, lastDenial) = (denials &+ 1, time)
             // The reason reads like `open complete locked`.
             deniedState = event.reason?.split(separator: " ").last.flatMap { LockState(rawValue: String($0)) }
+        case .lockHeld: (locks, lastLock) = (locks &+ 1, event.reason)
         case .flagLost: noteLoss(event.reason ?? "")
         default: break
         }

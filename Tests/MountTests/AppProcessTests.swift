@@ -108,7 +108,8 @@ extension Mounts {
             }
         }
 
-        /// Locks that do not end the app: one in the container, which is recorded, and one outside of the shared folders.
+        /// Locks that do not end the app: one in the container, which is a finding of `diagnose`, and one outside of the shared
+        /// folders.
         @Test func locksThatAreNoReason() throws {
             try Scratch.with("locks") { scratch in
                 let place = scratch.path
@@ -127,6 +128,11 @@ extension Mounts {
                 for command in ["suspend", "launch"] {
                     try Program.run(PurgefsBinary.path, "app", command, mount).succeeded()
                 }
+                let found = try PurgefsBinary.run("diagnose", mount + "/Documents/own").succeeded()
+                #expect(found.contains("! note: files that the app kept locked while it was suspended (1)\n"))
+                #expect(found.contains("Documents/own  exclusive lock (flock), once\n"), "\(found)")
+                let all = try PurgefsBinary.run("diagnose", "--all", mount, "--json").succeeded()
+                #expect(all.contains(#""rules":[{"rule":"lockHeld","findings":1}"#), "\(all)")
                 try Files.write("", to: "\(place)/end")
                 #expect(try child.wait(within: Scale.patience) == 5)
                 let told = try StoreEvent.lines(Files.text("\(place)/events")).filter { $0.type == "lockHeld" }

@@ -146,6 +146,16 @@ struct DiagnosisTests {
                 "Documents/link", kind: .symbolicLink,
                 target: .init(path: "Library/Caches/a", time: Instant(seconds: 60, nanoseconds: 0))),
             "warning purgedTarget Documents/link to Library/Caches/a, purged 1970-01-01T00:01:00.000Z"),
+        Case(
+            entry("Library/app.sqlite", events: [event(.lockHeld, reason: "shared lock (fcntl)")]),
+            "note lockHeld Library/app.sqlite shared lock (fcntl), once"),
+        Case(
+            entry(
+                "Documents", kind: .folder,
+                events: [
+                    event(.lockHeld, days: 1, reason: "shared lock (fcntl)"),
+                    event(.lockHeld, reason: "exclusive lock (flock)"),
+                ]), "note lockHeld Documents exclusive lock (flock), 2 times"),
     ]
 
     private static func stale(

@@ -61,7 +61,7 @@ struct DiagnosisTextTests {
         var generator = SystemRandomNumberGenerator()
         var histories = PathHistories()
         var expected: [String: PathHistory] = [:]
-        let types: [EventType] = [.purge, .purge, .purge, .refused, .protectionDenied, .flagLost, .removed]
+        let types: [EventType] = [.purge, .purge, .purge, .refused, .protectionDenied, .flagLost, .lockHeld, .removed]
         for number in 0..<2000 {
             let event = Event(
                 time: number % 11 == 0 ? "nonsense" : Instant(seconds: Int64(number), nanoseconds: 0).iso8601,

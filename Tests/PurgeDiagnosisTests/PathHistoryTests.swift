@@ -26,14 +26,16 @@ struct PathHistoryTests {
         for (index, event) in [
             Event(type: .purge, tombstone: true), Event(type: .refused), Event(type: .protectionDenied),
             Event(type: .flagLost, reason: "isPurgeable=low"), Event(type: .flagLost, reason: "nonsense"),
-            Event(type: .mark, reason: "isPurgeable=low"), Event(type: .purge),
+            Event(type: .mark, reason: "isPurgeable=low"), Event(type: .lockHeld, reason: "a"),
+            Event(type: .lockHeld, reason: "b"), Event(type: .purge),
         ].enumerated() {
             var event = event
             event.time = Instant(seconds: Int64(index), nanoseconds: 0).iso8601
             history.note(event)
         }
         #expect(history.purges == 2 && history.refusals == 1 && history.denials == 1)
-        #expect(history.lastPurge?.nanoseconds == 6_000_000_000 && history.lastRefusal?.nanoseconds == 1_000_000_000)
+        #expect(history.lastPurge?.nanoseconds == 8_000_000_000 && history.lastRefusal?.nanoseconds == 1_000_000_000)
+        #expect(history.locks == 2 && history.lastLock == "b")
         #expect(!history.wasEmptied && history.lostMark == .purgeable(.low) && !history.lostExclusion)
     }
 }
