@@ -46,15 +46,41 @@ extension Mounts {
                 for number in 0..<300 { try mount.make("Documents/d/\(number)", size: 4096) }
                 try Attributes.mark(mount.path("Documents/d"), "purgeAfter", "1d")
                 try mount.write("+1d", to: "device.clock")
-                // The write fails when the daemon is killed.
-                let launch = Workers.start(1) { _ in _ = try? mount.write("launch", to: "app.state") }
+                try mount.write("launch", to: "app.state")
                 try eventually("a purge") { try Files.names(in: "\(mount.store)/container/Documents/d").count < 300 }
                 try mount.crash()
-                try launch.join()
                 try mount.mount()
                 try mount.write("launch", to: "app.state")
+                try mount.write("check", to: "storage.policies")
                 #expect(try Files.names(in: mount.path("Documents/d")).isEmpty)
                 #expect(try mount.status().storage.used == 0)
+            }
+        }
+
+        /// `run` starts COMMAND while the policies of its launch are carried out, and `policy check` waits for them. strace delays
+        /// the first removal.
+        @Test func aRunDoesNotWaitForItsLaunch() throws {
+            try Scratch.with("launch") { scratch in
+                let store = "\(scratch.path)/store"
+                let feed = "\(store)/container/Documents/feed"
+                func run(_ script: String, under tracer: [String] = []) throws -> String {
+                    let words = ["run", "--quiet", "--store", store, "--", "sh", "-ec", script]
+                    return try Program.run(
+                        tracer + [PurgefsBinary.path] + words, environment: ["P": PurgefsBinary.path, "FEED": feed],
+                        timeout: 120
+                    ).succeeded()
+                }
+                _ = try run(
+                    """
+                    $P policy add ~/Documents/feed --after 1d >&2
+                    for i in 1 2 3; do echo $i > ~/Documents/feed/$i; done
+                    """)
+                try PurgefsBinary.run("clock", "advance", "1d", store).succeeded()
+                let tracer = [
+                    "strace", "-f", "-o", "/dev/null", "-P", feed, "-e", "trace=unlinkat", "-e",
+                    "inject=unlinkat:delay_enter=3000000:when=1",
+                ]
+                #expect(try run("ls $FEED; $P policy check; ls $FEED", under: tracer) == "1\n2\n3\n")
             }
         }
 

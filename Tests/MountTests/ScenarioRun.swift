@@ -38,7 +38,9 @@ struct ScenarioRun {
         case .caches: try mount.write("caches", to: "storage.reclaim")
         case .purgeable: try mount.write("purgeable", to: "storage.reclaim")
         case .all: try mount.write("all", to: "storage.reclaim")
-        case .launch: try mount.write("launch", to: "app.state")
+        case .launch:
+            try mount.write("launch", to: "app.state")
+            try mount.write("check", to: "storage.policies")
         case .write(let path, let blocks):
             let file = try OpenFile(mount.path(path))
             try file.fill(Int(blocks) * 4096)

@@ -63,7 +63,7 @@ import Testing
         case .enters(let new):
             #expect(try apply() == [Self.told(row.command.rawValue), .processes] && device.app == new)
         case .starts(let new):
-            let effects = [Self.told(row.command.rawValue), .processes, .makeLayout, .policies(.check)]
+            let effects = [Self.told(row.command.rawValue), .processes, .launch]
             #expect(try apply() == effects && device.app == new)
         case .enterAndSave(let new):
             #expect(try apply() == [Self.told(row.command.rawValue), .processes, .save] && device.app == new)

@@ -192,7 +192,7 @@ import Testing
             try device.apply(.app(command), as: "", by: 7, at: Self.start)
         }
         #expect(try make(.terminate) == [])
-        #expect(try make(.launch) == [Self.told(.app, "launch"), .processes, .makeLayout, .policies(.check)])
+        #expect(try make(.launch) == [Self.told(.app, "launch"), .processes, .launch])
         #expect(device.app.isRunning && !device.asSaved.app.isRunning)
         #expect(try make(.launch) == [])
         #expect(try make(.terminate) == [Self.told(.app, "terminate"), .processes])

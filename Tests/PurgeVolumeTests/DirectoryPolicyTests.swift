@@ -211,7 +211,7 @@ struct DirectoryPolicyTests {
             try live.set("purgeAfter", of: "Documents/d", to: "1d")
             try live.advance(days: 1)
             try live.command(.appState, "launch")
-            #expect(try files(live).isEmpty)
+            try eventually("the purges of the launch") { try files(live).isEmpty }
         }
     }
 

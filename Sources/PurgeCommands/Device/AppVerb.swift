@@ -13,7 +13,8 @@ extension Verb {
                 + "processes of COMMAND, or of the process in the control file app.process, follow the state of the app. "
                 + "For launch, background and suspend, the container must be mounted.",
             "launch: the app is in the foreground; a suspended one continues. At the start of an app that did not run, "
-                + "missing standard folders are made again, and directory policies are carried out.",
+                + "missing standard folders are made again, and directory policies are carried out in the "
+                + "background.",
             "background: the app runs in the background. This starts a terminated app and continues a suspended one.",
             "suspend: the processes are stopped. If they hold a lock on a file outside of the container, the system "
                 + "terminates the app (0xdead10cc).",
@@ -34,10 +35,8 @@ extension Verb {
             try Target.requireWhole(invocation.target(at: 1), "cannot delete the app")
         }
         try Target.with(invocation.target(at: 1)) { (control) throws(CommandFailure) in
-            guard control.isMounted || ![.launch, .background, .suspend].contains(AppCommand(rawValue: word)) else {
-                throw CommandFailure(
-                    "cannot \(doing(word))", path: control.place, "the container is not mounted",
-                    advice: "Mount it first: purgefs mount \(ShellWord.of(control.place)) MOUNTPOINT")
+            if [.launch, .background, .suspend].contains(AppCommand(rawValue: word)) {
+                try control.requireMount("cannot \(doing(word))")
             }
             try control.command(word, to: .appState, doing: doing(word))
         }

@@ -16,6 +16,14 @@ extension ControlEndpoint {
         }
     }
 
+    /// Throws if the container is not mounted. `what` begins the message, as in `cannot launch the app`.
+    func requireMount(_ what: String) throws(CommandFailure) {
+        guard !isMounted else { return }
+        throw CommandFailure(
+            what, path: place, "the container is not mounted",
+            advice: "Mount it first: purgefs mount \(ShellWord.of(place)) MOUNTPOINT")
+    }
+
     /// Returns the message about a command that the state of the app does not allow.
     private func appRefusal(_ command: String, _ doing: String) -> CommandFailure {
         let (reason, first) =

@@ -17,33 +17,37 @@ extension OptionSpec {
 extension Verb {
     static let policy = Verb(
         name: "policy", summary: "limit the age and total size of files in directories",
-        synopsis: "(add DIR [--after AGE] [--limit SIZE] | list [TARGET] [--json] | remove DIR | reset [TARGET])",
+        synopsis: "(add DIR [--after AGE] [--limit SIZE] | list [TARGET] [--json] | remove DIR | check [TARGET] | "
+            + "reset [TARGET])",
         description: [
             "A policy limits the age of the files below a directory, and their total size: files over age are purged, "
                 + "and over size the oldest files. A file belongs to the nearest directory with a policy. The age "
                 + "counts from the creation of the file, and is checked when the app is launched; the size also when "
-                + "a write reaches the limit.",
+                + "a write reaches the limit. The files are purged in the background.",
             "add: sets the attributes user.purgefs.purgeAfter and sizeLimit of DIR, makes DIR if it is missing, and "
                 + "prints its path and policy. Without an option, the age is manual: only a reset removes files.",
             "list: prints each directory with a policy, its limits and its files.",
             "remove: removes the policy of DIR; its files stay.",
+            "check: checks the policies as a launch of the app does, and waits until the files are purged. The container "
+                + "must be mounted.",
             "reset: empties all directories with a policy, open files included; the directories and their policies "
                 + "stay.",
         ],
         options: [OptionSpec.after, OptionSpec.limit, OptionSpec("json", "print one JSON object per line")],
-        operands: 0...2, words: ["add", "list", "remove", "reset"], exitStatus: ExitStatus.plain,
+        operands: 0...2, words: ["add", "list", "remove", "check", "reset"], exitStatus: ExitStatus.plain,
         examples: [
             "purgefs policy add ./app/Documents/feed --after 3d --limit 10M", "purgefs policy list ./app",
             "purgefs policy reset ./app",
         ]
     ) { (invocation) throws(CommandFailure) in
         guard !invocation.arguments.operands.isEmpty else {
-            throw .usage("the action is missing: add, list, remove or reset")
+            throw .usage("the action is missing: add, list, remove, check or reset")
         }
         switch try invocation.word() {
         case "add": try PolicyVerb.add(invocation)
         case "remove": try PolicyVerb.remove(invocation)
         case "list": try PolicyVerb.list(invocation)
+        case "check": try PolicyVerb.check(invocation)
         default: try PolicyVerb.reset(invocation)
         }
         return ExitStatus.done
@@ -106,6 +110,14 @@ private enum PolicyVerb {
             HelpText.aligned("\(line.files)", 8), line.files == 1 ? "file " : "files",
             VisibleText.of(line.path.isEmpty ? "." : line.path),
         ].joined(separator: " ")
+    }
+
+    static func check(_ invocation: Invocation) throws(CommandFailure) {
+        try refuse([OptionSpec.after, .limit, .json], of: "check", invocation.arguments)
+        try Target.with(invocation.target(at: 1)) { (control) throws(CommandFailure) in
+            try control.requireMount("cannot check the policies")
+            try control.command(PolicyCommand.check.rawValue, to: .storagePolicies, doing: "check the policies")
+        }
     }
 
     static func reset(_ invocation: Invocation) throws(CommandFailure) {

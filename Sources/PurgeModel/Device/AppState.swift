@@ -69,7 +69,7 @@ extension AppCommand {
         let event = Event(time: now.iso8601, type: .app, reason: rawValue, pid: pid)
         let starts = goal.isRunning && !old.isRunning
         let saves = goal == .offloaded || old == .offloaded
-        return [.event(event), .processes] + (starts ? [.makeLayout, .policies(.check)] : []) + (saves ? [.save] : [])
+        return [.event(event), .processes] + (starts ? [.launch] : []) + (saves ? [.save] : [])
     }
 }
 

@@ -66,8 +66,8 @@ public enum DeviceEffect: Hashable, Sendable {
     case processes
     /// Kill the processes of the app.
     case killApp
-    /// Recreate missing standard folders.
-    case makeLayout
+    /// Recreate missing standard folders, and begin to carry out directory policies.
+    case launch
     /// Invalidate the file attributes that the kernel has cached.
     case forgetAttributes
     /// Save the change so that it survives a loss of power, before it is acknowledged.

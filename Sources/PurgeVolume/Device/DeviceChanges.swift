@@ -85,7 +85,9 @@ struct DeviceChanges: VolumeFamily {
             case .killApp:
                 core.app.kill()
                 core.appTerminations.add(1, ordering: .relaxed)
-            case .makeLayout: containerFolders.make()
+            case .launch:
+                containerFolders.make()
+                policies.begin()
             case .policies(.check): policies.check()
             case .policies(.reset): policies.reset(pid)
             case .lockState(let state):
@@ -142,7 +144,7 @@ extension VolumeState {
         case .clock(let seconds): core.clock.set(secondsAhead: seconds)
         case .lockState(let state): core.note(state)
         case .profile(let profile): core.agesTemporary.store(profile.agesTemporary, ordering: .relaxed)
-        case .age, .purge, .work, .policies, .processes, .killApp, .makeLayout, .forgetAttributes, .save: break
+        case .age, .purge, .work, .policies, .processes, .killApp, .launch, .forgetAttributes, .save: break
         }
     }
 }

@@ -21,20 +21,22 @@ struct DirectoryPolicies: VolumeFamily {
         while change({ $0.tree.advance(to: now, limit: Purger.batch, ages: ages) }) {}
     }
 
-    /// Carries out the policies: purges the files that have reached the age by now and, where a directory has reached its size
-    /// limit, the oldest files. Returns when they are gone. In a mount, the reclaimer's thread purges them.
-    func check() {
+    /// Begins to carry out the policies: purges the files that have reached the age by now and, where a directory has reached
+    /// its size limit, the oldest files. The reclaimer's thread purges them; without one, they are gone when this returns.
+    func begin() {
         openFiles.settleMappings()
         settle()
         change { state in
             while state.tree.advance(to: clock.now) {}
             state.tree.policies.check()
         }
-        if core.reclaimerRuns.load(ordering: .sequentiallyConsistent) {
-            Reclaimer(core: core).awaitPolicies()
-        } else {
-            while enforceOnce() {}
-        }
+        if !core.reclaimerRuns.load(ordering: .sequentiallyConsistent) { while enforceOnce() {} }
+    }
+
+    /// Carries out the policies as `begin` does, and returns when the files are gone.
+    func check() {
+        begin()
+        Reclaimer(core: core).awaitPolicies()
     }
 
     /// Purges at most one batch of the files that policies take now. Returns false if there are none.

@@ -37,7 +37,7 @@ struct AlbumTests {
         try album.keep(thumbnail: Data(count: 4096), of: "old")
         try container.advance(.weeks(3))
         try container.app(.terminate)
-        try container.app(.launch)  // a launch applies policies
+        try container.app(.launch)  // carries out policies in the background
         #expect(try container.expectPurge(of: "Library/Caches/old").trigger == .policy)
     }
 }
