@@ -1,3 +1,4 @@
+#include "APPurgeablePath.h"
 #include "CContainerCalls.h"
 
 #ifdef __linux__
@@ -20,5 +21,13 @@ int container_set_attribute(const char *path, const char *name, const void *valu
 int container_is_fuse(const char *path) {
     struct statfs volume;
     return statfs(path, &volume) == 0 && volume.f_type == FUSE_SUPER_MAGIC;
+}
+
+char *container_purgeable_path(const char *path, unsigned type, size_t megabytes) {
+    return APPurgeablePathTypeSize(path, (APPurgeableType)type, megabytes);
+}
+
+void container_reset_purgeable_paths(void) {
+    ResetAllPurgeablePaths();
 }
 #endif

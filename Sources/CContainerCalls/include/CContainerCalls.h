@@ -35,6 +35,12 @@ int container_anonymous_file(void);
 int container_spawn(
     char *_Nullable const *_Nonnull words, char *_Nullable const *_Nonnull environment, const int *files, int *process);
 
+/// Calls `APPurgeablePathTypeSize` of APPurgeablePath.h. Returns a path to be freed, or NULL with errno.
+char *_Nullable container_purgeable_path(const char *path, unsigned type, size_t megabytes);
+
+/// Calls `ResetAllPurgeablePaths` of APPurgeablePath.h.
+void container_reset_purgeable_paths(void);
+
 #pragma clang assume_nonnull end
 
 #endif

@@ -110,6 +110,7 @@ try expectClassesInTheOldWay(in: documents)
 try expectInactiveIsKept(in: documents, home)
 try expectLinksKeepTheirClass(in: documents)
 try expectFoldersWhileLocked(in: documents, home)
+try await expectPurgeableFolders(in: home)
 
 // Outside the container, keys return the values that Linux has, or nothing.
 func expectOutside(_ outside: URL) throws {
