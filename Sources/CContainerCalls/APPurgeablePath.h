@@ -6,6 +6,7 @@
 #ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,7 @@ static inline void ap_set(int folder, const char *name, const char *value) {
     size_t size = value ? strlen(value) : 0;
     if (value && (length != (ssize_t)size || memcmp(present, value, size)))
         fsetxattr(folder, name, value, size, 0);
-    else if (!value && length >= 0)
+    else if (!value && (length >= 0 || errno == ERANGE))
         fremovexattr(folder, name);
 }
 
@@ -80,7 +81,7 @@ static inline const char *ap_age(APPurgeableType type) {
 /// a path that is empty, is absolute or contains "..", and for an unknown type; ENOTDIR for a path through a symbolic link.
 static inline char *APPurgeablePathTypeSize(const char *path, APPurgeableType type, size_t megabytes) {
     const char *age = ap_age(type), *home_path;
-    if (!*path || *path == '/' || !age || megabytes > (size_t)-1 >> 20) return errno = EINVAL, (char *)NULL;
+    if (!*path || *path == '/' || !age || megabytes > (size_t)INT64_MAX >> 20) return errno = EINVAL, (char *)NULL;
     int home = ap_open_home(&home_path);
     if (home < 0) return NULL;
     int is_container = !faccessat(home, ".purgefs/storage.policies", F_OK, 0);

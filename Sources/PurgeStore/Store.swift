@@ -27,6 +27,7 @@ public final class Store: Sendable {
 
     /// The note that exists while a reboot, an update or a deletion removes files, and stays if the removal is interrupted.
     public var removalNote: RemovalNote { RemovalNote(place: place) }
+    public var purged: PurgedFolders { PurgedFolders(place: place) }
 
     /// Folders of a new container, parents first.
     public static var folders: [String] { ContainerLayout.folders }

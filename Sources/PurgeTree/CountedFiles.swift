@@ -8,8 +8,6 @@ import PurgeModel
     @usableFromInline var accounts: DeviceAccounts
     @usableFromInline var policies = PolicySet()
     var queue = VictimQueue()
-    /// A file of `tmp` is aged if its last use is at or before this instant; nil until `Tree.advance` first considers ages.
-    var lastUseOfAged: Instant?
     /// The endings of holds and purges since the last `Tree.takeEndings`.
     var endings: TreeEndings = []
 
@@ -49,9 +47,6 @@ import PurgeModel
     mutating func offer(_ node: Node) {
         guard node.flags.contains(.counted) else { return }
         policies.list(node)
-        if let lastUseOfAged, !node.flags.contains(.reclaimable) {
-            node.flags.set(.aged, to: node.standing.tier == .temporary && node.lastUse <= lastUseOfAged)
-        }
         let verdict = node.verdict(for: .room)
         guard verdict.isReclaimable else { return }
         if !node.flags.contains(.reclaimable) {
@@ -75,17 +70,6 @@ import PurgeModel
         node.flags.remove(.reclaimable)
         if node.holds > 0 { noteReleased(node) }
         accounts[of: node].retract(node.charged, as: node.purgeClass)
-        node.flags.remove(.aged)
-    }
-
-    /// Marks one more file as aged. Returns false if no file is due.
-    mutating func moveAged() -> Bool {
-        guard let lastUseOfAged, let node = queue.firstYoung(usedUntil: lastUseOfAged) else { return false }
-        accounts[of: node].retract(node.charged, as: node.purgeClass)
-        node.flags.insert(.aged)
-        accounts[of: node].offer(node.charged, as: node.purgeClass)
-        queue.move(node)
-        return true
     }
 
     /// Removes the file from the victims and from the list of its policy until `release`. A reclaimable file still counts as

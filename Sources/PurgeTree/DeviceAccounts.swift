@@ -65,7 +65,6 @@ public struct DeviceAccounts: Sendable {
         device.reclaiming.noteRefused(need, takesPart: takesPart, on: device)
     }
     public mutating func beginReclaiming() { device.reclaiming.begin(on: device) }
-    public mutating func clearCaches(since moment: Instant?) { device.reclaiming.clearCaches(since: moment) }
     /// Ends the background purge and drops the requests of refused writes, because nothing is left to purge. The level may
     /// still request a purge.
     public mutating func giveUpReclaiming() { device.reclaiming = Reclaiming() }

@@ -14,18 +14,12 @@ extension Node {
     func verdict(for aim: PurgeAim) -> PurgeVerdict { PurgeRule.verdict(on: purgeFacts, for: aim) }
 
     /// The class in which the file's bytes count while they are reclaimable.
-    var purgeClass: PurgeClass {
-        PurgeClass(tier: standing.tier, mark: standing.mark, isAged: isAged)
-    }
+    var purgeClass: PurgeClass { PurgeClass(tier: standing.tier, mark: standing.mark) }
 
     /// The file's rank in the order of purging; nil if it is not purgeable.
     var purgeRank: PurgeRank? {
-        PurgeRank.of(
-            tier: standing.tier, effectiveMark: standing.mark, breach: flags.policy.breach, isAged: isAged)
+        PurgeRank.of(tier: standing.tier, effectiveMark: standing.mark, breach: flags.policy.breach)
     }
-
-    /// See `NodeFlags.aged`. On a directory, the same bit is `grouped`.
-    private var isAged: Bool { isRegular && flags.contains(.aged) }
 
     /// Whether the file belongs to a group. A hard-linked file belongs to none.
     var isInGroup: Bool {
@@ -37,7 +31,6 @@ extension Node {
     var purgeFacts: PurgeFacts {
         var facts = PurgeFacts(kind: factsKind, tier: standing.tier, mark: standing.mark, blocks: blocks)
         facts.breach = flags.policy.breach
-        facts.isAged = isAged
         facts.isGone = parent == nil
         facts.hasSeveralNames = hasSeveralNames
         facts.isLinkedOutside = flags.contains(.linkedOutside)

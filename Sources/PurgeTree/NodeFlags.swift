@@ -15,10 +15,7 @@ public struct NodeFlags: OptionSet, Sendable {
     public static var useUnsaved: NodeFlags { NodeFlags(rawValue: 8) }
     /// The entry itself has isExcludedFromBackup.
     public static var ownExclusion: NodeFlags { NodeFlags(rawValue: 16) }
-    /// On a file of `tmp`: its last use is at or before `CountedFiles.lastUseOfAged`. Kept up to date only while the file is
-    /// reclaimable.
-    public static var aged: NodeFlags { NodeFlags(rawValue: 32) }
-    /// On a directory: its files are purged in a group. Files use the same bit for `aged`.
+    /// On a directory: its files are purged in a group.
     public static var grouped: NodeFlags { NodeFlags(rawValue: 32) }
     /// The kernel must drop the file's pages at the next open: the file may have changed behind its cache, or the next read
     /// must reach the backing file.

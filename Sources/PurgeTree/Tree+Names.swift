@@ -14,6 +14,14 @@ extension Tree {
         counted.enter(node)
     }
 
+    /// Inserts an empty directory that no path of a container leads to. Entries below it keep the place that they had.
+    public mutating func insertHidden(_ directory: Node, below parent: Node, as place: Place, in root: Node) {
+        parent.parent = root
+        directory.container = root.container
+        directory.parent = parent
+        directory.standing = Standing(place: place, mark: nil, isExcluded: false)
+    }
+
     /// Inserts a file created without a name (O_TMPFILE). It counts like an entry of `directory`.
     public mutating func insertNameless(_ node: Node, asIn directory: Node, _ facts: EntryFacts) {
         node.take(facts)

@@ -2,16 +2,13 @@ import PurgeModel
 
 // Policies of directories. A file that counts in the ledger and has one name belongs to the nearest policy above it.
 extension Tree {
-    /// Sets the tree's time, and updates the rank of at most `limit` files whose age or policy standing has changed. Returns
-    /// false once no file is pending, and true if the limit was reached first. Called until it returns false before a purge
-    /// begins. The age of files in `tmp` is considered only if the profile or `ages` asks for it.
-    public mutating func advance(to now: Instant, limit: Int = .max, ages: Bool = false) -> Bool {
+    /// Sets the tree's time, and updates the rank of at most `limit` files whose policy standing has changed. Returns false
+    /// once no file is pending, and true if the limit was reached first. Called until it returns false before a purge begins.
+    public mutating func advance(to now: Instant, limit: Int = .max) -> Bool {
         counted.policies.tell(now)
-        if ages || device.profile.agesTemporary { counted.lastUseOfAged = PurgeRule.lastUseOfAged(at: now) }
         var left = limit
         while left > 0 {
             left -= 1
-            if counted.moveAged() { continue }
             guard let (node, breach) = counted.policies.moveNext() else { return false }
             node.flags.policy = PolicyStanding(breach)
             counted.queue.move(node)
@@ -20,10 +17,7 @@ extension Tree {
     }
 
     /// Returns whether `advance` has nothing to do at `now`.
-    public func isSettled(at now: Instant, ages: Bool = false) -> Bool {
-        let young = counted.queue.firstYoung(usedUntil: PurgeRule.lastUseOfAged(at: now))
-        return counted.policies.isSettled(at: now) && (young == nil || !ages && !device.profile.agesTemporary)
-    }
+    public func isSettled(at now: Instant) -> Bool { counted.policies.isSettled(at: now) }
 }
 
 extension CountedFiles {

@@ -3,11 +3,19 @@ import PurgeModel
 // The files that a purge takes, and their order.
 extension Tree {
     /// Removes and returns the next victim in `order`: of all steps, or of `step`, which includes files of that place that are
-    /// over a policy. A rank or unit is skipped once its least recently used file was used within `spared`.
+    /// over a policy. A rank or unit is skipped once its least recently used file was used within `spared`. Returns nil if a
+    /// folder that goes as a whole comes next.
     public mutating func popVictim(
         step: PurgeStep?, spared: ClosedRange<Instant>? = nil, in order: PurgeOrder = .documented
     ) -> Victim<Node>? {
         counted.queue.popFirst(step: step, spared: spared, in: order)
+    }
+
+    /// Returns the folder that goes as a whole, if it comes next in `order`.
+    public mutating func nextFolder(
+        spared: ClosedRange<Instant>? = nil, in order: PurgeOrder
+    ) -> WholeFolder? {
+        counted.queue.nextFolder(spared: spared, in: order)
     }
 
     /// Removes and returns the next victim of a group that a purge has begun. All `ranks` have the same step and urgency.

@@ -12,8 +12,6 @@ struct VictimFolders: Sendable {
     var isEmpty: Bool { heap.isEmpty }
     /// Last use and size of the first victim.
     var firstAge: PurgeAge? { heap.first?.age }
-    /// One of the least recently used files.
-    var firstFile: Node? { heap.first?.file.takeUnretainedValue() }
     var lists: [VictimList] { heap.members.map { $0.list.takeUnretainedValue() } }
 
     /// Returns the first victim. `paths` is a version number that changes whenever a path does.

@@ -65,17 +65,6 @@ struct VictimQueue: Sendable {
         if unit.noteUse(at: instant) { renew(unit) }
     }
 
-    /// Returns a file of `tmp` that is not ranked as aged, although its last use is not later than `moment`.
-    func firstYoung(usedUntil moment: Instant) -> Node? {
-        for urgency in Urgency.allCases {
-            let rank = ranks[PurgeRank(step: .temporary, urgency: urgency).index]
-            for first in [rank.folders.firstFile, rank.units.leastRecentlyUsed] {
-                if let first, first.lastUse <= moment { return first }
-            }
-        }
-        return nil
-    }
-
     /// Records that the name or the place of a directory has changed, and with it every path below.
     mutating func pathsHaveChanged() { paths += 1 }
 
@@ -121,28 +110,39 @@ extension VictimQueue {
     }
 
     /// Removes and returns the next victim in `order`: of all steps, or of the one that a command names. A rank or unit is
-    /// skipped once its least recently used file was used within `spared`.
+    /// skipped once its least recently used file was used within `spared`. Returns nil if a folder that goes as a whole comes
+    /// next.
     mutating func popFirst(
         step: PurgeStep?, spared: ClosedRange<Instant>? = nil, in order: PurgeOrder = .documented
     ) -> Victim<Node>? {
-        for ranks in order.groups {
-            var next: (rank: PurgeRank, turn: Next)?
-            for rank in ranks where step == nil || rank.place == step {
-                if let turn = firstFolder(of: rank, spared), next.map({ turn.goesBefore($0.turn) }) ?? true {
-                    next = (rank, turn)
-                }
-                if let turn = firstUnit(of: rank, spared), next.map({ turn.goesBefore($0.turn) }) ?? true {
-                    next = (rank, turn)
-                }
-            }
-            guard let next else { continue }
+        for (turn, all) in order.groups.enumerated() {
+            let ranks = all.filter { step == nil || $0.place == step }
+            guard let next = first(of: ranks, spared) else { continue }
+            if order.folder(at: turn) != nil { return nil }
             switch next.turn {
             case .folder(let folder): return take(folder, rank: next.rank)
-            case .unit(_, let unit):
-                return popFirst(of: unit, ranks: ranks.filter { step == nil || $0.place == step }, spared: spared)
+            case .unit(_, let unit): return popFirst(of: unit, ranks: ranks, spared: spared)
             }
         }
         return nil
+    }
+
+    /// Returns the folder that goes as a whole, if it comes next in `order`.
+    mutating func nextFolder(spared: ClosedRange<Instant>?, in order: PurgeOrder) -> WholeFolder? {
+        let turn = order.groups.indices.first { first(of: order.groups[$0], spared) != nil }
+        return turn.flatMap { order.folder(at: $0) }
+    }
+
+    private mutating func first(
+        of ranks: [PurgeRank], _ spared: ClosedRange<Instant>?
+    ) -> (rank: PurgeRank, turn: Next)? {
+        var next: (rank: PurgeRank, turn: Next)?
+        for rank in ranks {
+            for turn in [firstFolder(of: rank, spared), firstUnit(of: rank, spared)] {
+                if let turn, next.map({ turn.goesBefore($0.turn) }) ?? true { next = (rank, turn) }
+            }
+        }
+        return next
     }
 
     private mutating func firstFolder(of rank: PurgeRank, _ spared: ClosedRange<Instant>?) -> Next? {

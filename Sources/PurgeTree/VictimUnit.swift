@@ -76,8 +76,6 @@ final class UnitPart: @unchecked Sendable {
     var folders = VictimFolders()
     /// Index among the units of the rank, or -1.
     fileprivate var index = -1
-    /// Index in the order of least recently used files, or -1. Only ranks whose files become aged have that order.
-    fileprivate var positionByUse = -1
 
     fileprivate init(of unit: VictimUnit, _ rank: PurgeRank) { (self.unit, self.rank) = (unit, rank) }
 }
@@ -85,20 +83,12 @@ final class UnitPart: @unchecked Sendable {
 /// The units of one rank.
 struct VictimUnits: Sendable {
     private var heap = IndexedHeap<RankedUnit>()
-    /// Units by the last use of their first files, for a rank whose files become aged.
-    private var byUse = IndexedHeap<UsedUnit>()
     private var paths: UInt64 = 0
     private var isInOrder = true
     private var ageInOrder: PurgeAge?
 
     var isEmpty: Bool { heap.isEmpty }
     var lists: [VictimList] { heap.members.flatMap { $0.part.takeUnretainedValue().folders.lists } }
-
-    /// The least recently used file, for a rank whose files become aged.
-    var leastRecentlyUsed: Node? {
-        // Unmanaged: as for `RankedUnit`.
-        byUse.first?.part._withUnsafeGuaranteedRef { $0.folders.firstFile }
-    }
 
     /// Returns the first unit with a victim that was not used within `spared`.
     mutating func first(_ spared: ClosedRange<Instant>?, paths: UInt64) -> (age: PurgeAge, unit: VictimUnit)? {
@@ -117,7 +107,6 @@ struct VictimUnits: Sendable {
 
     /// Updates the position of the part after its unit has changed.
     mutating func renew(_ part: UnitPart, paths: UInt64) {
-        if part.rank.place == .temporary, !part.rank.isAged { renewByUse(part) }
         let isEmpty = part.folders.isEmpty
         if part.index < 0 {
             // Unmanaged: the unit holds the part for as long as it has victims.
@@ -130,28 +119,6 @@ struct VictimUnits: Sendable {
             heap.update(at: part.index, to: RankedUnit(age: part.unit.age, part: .passUnretained(part)))
         }
     }
-}
-
-extension VictimUnits {
-    private mutating func renewByUse(_ part: UnitPart) {
-        guard let lastUse = part.folders.firstAge?.lastUse else {
-            if part.positionByUse >= 0 { byUse.remove(at: part.positionByUse) }
-            return part.positionByUse = -1
-        }
-        let unit = UsedUnit(lastUse: lastUse, part: .passUnretained(part))
-        guard part.positionByUse >= 0 else { return byUse.insert(unit) }
-        if byUse.members[part.positionByUse].lastUse != lastUse { byUse.update(at: part.positionByUse, to: unit) }
-    }
-}
-
-/// A unit with the last use of its least recently used file.
-private struct UsedUnit: HeapMember, Sendable {
-    let lastUse: Instant
-    // Unmanaged: as for `RankedUnit`.
-    let part: Unmanaged<UnitPart>
-
-    func goesBefore(_ other: UsedUnit) -> Bool { lastUse < other.lastUse }
-    func note(index: Int) { part._withUnsafeGuaranteedRef { $0.positionByUse = index } }
 }
 
 /// A unit in the order of one rank.

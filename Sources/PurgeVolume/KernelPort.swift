@@ -25,11 +25,14 @@ public protocol KernelPort: AnyObject, Sendable {
     /// Makes folders of the container, each after its parent, and gives them to `owner`. Returns when they are made, or when
     /// that takes too long.
     func makeFolders(_ folders: [String], for owner: (user: uid_t, group: gid_t)) -> FolderMaking
+    /// Makes an empty folder at `hidden`, with mode 0700, for `owner`, and exchanges it with the folder at `path`, in one step.
+    /// Returns when that is done or has failed, or when it takes too long.
+    func replaceFolder(_ path: String, with hidden: String, for owner: (user: uid_t, group: gid_t)) -> FolderMaking
     /// Reports a failure that no caller is waiting for.
     func report(_ error: StoreError)
 }
 
-/// The outcome of asking the kernel to make folders.
+/// The outcome of asking the kernel to make or replace folders.
 public enum FolderMaking: Sendable {
     case done
     /// The folders are made once a program releases the kernel's lock on a folder.
@@ -61,6 +64,9 @@ public final class NoKernel: KernelPort {
     public func makeFolders(_ folders: [String], for owner: (user: uid_t, group: gid_t)) -> FolderMaking {
         .unavailable
     }
+    public func replaceFolder(
+        _ path: String, with hidden: String, for owner: (user: uid_t, group: gid_t)
+    ) -> FolderMaking { .unavailable }
     /// Does nothing: the command's own result tells what failed.
     public func report(_ error: StoreError) {}
 }

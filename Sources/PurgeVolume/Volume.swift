@@ -58,6 +58,10 @@ public final class Volume: VolumeFamily {
         }
         keeper = StoreKeeper(core: core, journal: journal, wake: wakeKeeper, device: settings)
         scan = StoreScan(core: core)
+        if !store.isForReading {
+            // What cannot be removed is out of reach, and not counted.
+            do { try store.purged.remove(WholeFolder.allCases.map(\.hiddenName)) } catch { port.report(error) }
+        }
         try scan.run(lastUses: try journal.lastUses(), progress: progress)
         change { state in
             state.isScanned = true

@@ -45,8 +45,6 @@ final class VolumeCore: Sendable {
     let turns = Gate()
     /// Whether any directory has, or had, a policy.
     let hasPolicies = Atomic<Bool>(false)
-    /// Whether the rank of files in `tmp` depends on their age. Changes with the profile, under the lock.
-    let agesTemporary: Atomic<Bool>
     /// The number of threads that wait at `turns`.
     let turnsAreAwaited = Atomic<Int>(0)
     /// Advances when the reclaimer may have work.
@@ -81,6 +79,10 @@ final class VolumeCore: Sendable {
     /// Advances, under the lock, when purges have emptied files that keep their names.
     let filesEmptied = Atomic<Int>(0)
     let strays = Strays()
+    /// The folders outside of every path to which folders that are purged as a whole are moved. Locked before `state`.
+    let hiddenFolders = Mutex<[WholeFolder: Node]>([:])
+    /// How many folders have been moved there.
+    let foldersMoved = Atomic<Int>(0)
     /// Retried calls by calling thread, with the files kept open for them. Locked before `state`.
     let retries = Mutex<[pid_t: Retries.Retry]>([:])
     /// Whether `retries` has any entry.
@@ -111,7 +113,6 @@ final class VolumeCore: Sendable {
         backingDevice = UInt64(status.st_dev)
         root = Node(inode: UInt64(status.st_ino), kind: .directory, name: Name(""))
         restrictsData = Atomic(device.state.restrictsData)
-        agesTemporary = Atomic(device.profile.agesTemporary)
         tellsMappings = mountpoint != nil && geteuid() == 0 && System.tellsMappings(in: store.container.raw)
         keepsAccessControlLists = Self.keepsAccessControlLists(store)
         control = ControlTree(owner: getuid(), group: getgid(), made: Instant(nanoseconds: System.now()))
@@ -121,7 +122,9 @@ final class VolumeCore: Sendable {
 
     /// Closes the directories that are kept open. Nothing else would, because the nodes of a tree refer to each other.
     deinit {
+        let hidden = hiddenFolders.withLock { Array($0.values) }
         state.withLock { state in
+            for folder in hidden { state[folder].io.descriptor = nil }
             state.descriptors.removeAll(in: &state.tree)
             state[root].io.descriptor = nil
         }

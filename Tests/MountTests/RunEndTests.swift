@@ -127,12 +127,13 @@ extension Mounts {
             }
         }
 
-        /// A purge that the end of the app sets off counts in the summary of the run.
+        /// A purge that the end of the app sets off counts in the summary of the run. Only 248 KiB are free, less than 5 %, so it
+        /// takes even the caches of an app that has just been in the foreground.
         @Test func withAPurgeAtTheEndOfTheApp() throws {
             try Scratch.with("end") { scratch in
                 let command = """
                     cd $HOME/Library/Caches; for i in 1 2 3 4 5 6 7 8; do head -c 1M /dev/zero > $i; done
-                    $P set others=1500K
+                    $P set others=1800K
                     """
                 for _ in 0..<5 {
                     let told = try summary(

@@ -22,10 +22,8 @@ struct ScenarioRun {
         reader.close()
         for file in open { file.close() }
         let purges = try mount.purgesAfterUnmount()
-        var gone = purges.map { PurgeScenario.Gone($0.path, $0.reason ?? "", isEmptied: $0.isTombstone) }
-        // The daily removal has no particular order.
-        if case .day = scenario.demand { gone.sort { ($0.path ?? "") < ($1.path ?? "") } }
-        #expect(gone == scenario.gone)
+        let gone = purges.map { PurgeScenario.Gone($0.path, $0.reason ?? "", isEmptied: $0.isTombstone) }
+        #expect(scenario.comparable(gone) == scenario.comparable(scenario.gone))
     }
 
     /// Raises the demand, and returns the file that stays open, if there is one.
@@ -56,7 +54,11 @@ struct ScenarioRun {
         case .taken(let blocks):
             try mount.takeAllFreeSpace()
             try mount.write("+\(blocks * 4096)", to: "storage.others")
-        case .day: try mount.write("+1d", to: "device.clock")
+        case .day:
+            // The free space is less than three times `desired`, and no level is reached.
+            let desired = try mount.number("storage.available")
+            try mount.write("verylow=0,low=0,nearlow=0,desired=\(desired)", to: "storage.thresholds")
+            try mount.write("+1d", to: "device.clock")
         case .reboot: try mount.write("reboot", to: "device.state")
         }
         return []
@@ -70,7 +72,7 @@ struct ScenarioFiles {
     init(_ scenario: PurgeScenario) { self.scenario = scenario }
 
     private enum Step {
-        case make(PurgeScenario.File), use(PurgeScenario.File)
+        case make(PurgeScenario.File), use(PurgeScenario.File), leaveForeground
     }
 
     /// Creates folders, files and settings, and returns the files that stay open.
@@ -87,12 +89,15 @@ struct ScenarioFiles {
         }
         var steps: [(ago: Int64, step: Step)] = scenario.files.map { ($0.created, .make($0)) }
         steps += scenario.files.filter { $0.used < $0.created }.map { ($0.used, .use($0)) }
+        if let ago = scenario.leftForeground { steps.append((ago, .leaveForeground)) }
         steps.sort { $0.ago > $1.ago }
         var open: [OpenFile] = []
         for (index, step) in steps.enumerated() {
             switch step.step {
             case .make(let file): open += try make(file, on: mount)
             case .use(let file): try mount.touch(file.path)
+            case .leaveForeground:
+                for command in ["launch", "terminate"] { try mount.write(command, to: "app.state") }
             }
             let next = index + 1 < steps.count ? steps[index + 1].ago : end
             if next < step.ago { try mount.write("+\(step.ago - next)s", to: "device.clock") }

@@ -84,12 +84,12 @@ import Testing
             _ = try device.apply(.app(command), as: "", by: 7, at: Self.after(second))
         }
         try apply(.background, at: 1)
-        #expect(device.lastForeground == nil)
+        #expect(device.use.lastForeground == nil)
         try apply(.launch, at: 2)
         try apply(.background, at: 5)
-        #expect(device.lastForeground == Self.after(5))
+        #expect(device.use.lastForeground == Self.after(5))
         try apply(.terminate, at: 9)
-        #expect(device.lastForeground == Self.after(5))
+        #expect(device.use.lastForeground == Self.after(5))
     }
 
     private static func after(_ seconds: Int64) -> Instant { now.advanced(by: TimeSpan(seconds: seconds)) }
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func theCodesOfCrashReports() {
-        #expect(AppTermination.allCases.map(\.code) == ["0xdead10cc"])
+        #expect(AppTermination.allCases.map(\.code) == ["0xdead10cc", "0xbaddd15c"])
     }
 
     @Test(arguments: [

@@ -167,7 +167,7 @@ import Testing
                 effects == end + [
                     Self.told(.device, "beforeFirstUnlock", trigger: .reboot), .lockState(.beforeFirstUnlock), .save,
                 ])
-            #expect(device.state == .beforeFirstUnlock && device.nextDue == nil)
+            #expect(device.state == .beforeFirstUnlock && device.lock.nextDue == nil)
             #expect(device.boots == 2 && !device.app.isRunning && device.unfinished == nil)
             #expect(device.containerID == Self.id)
         }

@@ -61,7 +61,7 @@ import Testing
             blocks: Int64(random.below(5)),
             account: .init(
                 tier: Tier.allCases[random.below(3)], isMarked: random.oneIn(2), isExcluded: random.oneIn(2)),
-            purgeClass: PurgeClass.allCases[random.below(6)])
+            purgeClass: PurgeClass.allCases[random.below(PurgeClass.allCases.count)])
     }
 
     private static func change(_ file: inout File, _ ledger: inout Ledger, _ random: inout SeededGenerator) {

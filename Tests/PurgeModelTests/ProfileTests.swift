@@ -24,7 +24,7 @@ import Testing
     }
 
     private static let files: [PurgeClass: Int64] = [
-        .aged: 10, .temporary: 20, .caches: 40, .low: 3, .medium: 5, .high: 7,
+        .temporary: 30, .caches: 40, .low: 3, .medium: 5, .high: 7,
     ]
 
     private static func after(_ seconds: Int64) -> Instant { start.advanced(by: TimeSpan(seconds: seconds)) }
@@ -77,14 +77,14 @@ import Testing
         var free, important, opportunistic: Int64
     }
 
-    /// 600 blocks are used, 85 of them by purgeable files. 40 of these 85 are in caches, which stay while the app runs. Other
-    /// apps have 30 purgeable blocks.
+    /// 600 blocks are used, 85 of them by purgeable files. 70 of these 85 are in caches and tmp, which stay while the app is in
+    /// the foreground. Other apps have 30 purgeable blocks.
     @Test(arguments: [
-        Row(others: 30, isRunning: false, free: 370, important: 485, opportunistic: 353),
-        Row(others: 30, isRunning: true, free: 370, important: 445, opportunistic: 313),
-        Row(others: 280, isRunning: false, free: 120, important: 235, opportunistic: 103),
-        Row(others: 380, isRunning: false, free: 20, important: 135, opportunistic: 3),
-        Row(others: 380, isRunning: true, free: 20, important: 95, opportunistic: 0),
+        Row(others: 30, isRunning: false, free: 370, important: 485, opportunistic: 343),
+        Row(others: 30, isRunning: true, free: 370, important: 415, opportunistic: 303),
+        Row(others: 280, isRunning: false, free: 120, important: 235, opportunistic: 93),
+        Row(others: 380, isRunning: false, free: 20, important: 135, opportunistic: 0),
+        Row(others: 380, isRunning: true, free: 20, important: 65, opportunistic: 0),
         Row(others: 420, isRunning: false, free: 0, important: 95, opportunistic: 0),
     ])
     func capacities(row: Row) throws {
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func opportunisticIsNeverMoreThanImportant() throws {
-        let device = try Self.device(others: 900, purgeable: 900, used: 50, Self.files)
+        let device = try Self.device(others: 900, purgeable: 900, used: 40, Self.files)
         #expect(device.capacity.important.wholeBlocks == 1000)
         #expect(device.capacity.opportunistic.wholeBlocks == 903)
         var off = device
@@ -108,11 +108,11 @@ import Testing
         #expect(off.capacity.opportunistic.wholeBlocks == 1000)
     }
 
-    /// Describes an order: place or breach, urgency, and whether the file is aged.
+    /// Describes an order: place or breach, and urgency.
     private static func words(_ order: PurgeOrder) -> [String] {
         order.groups.map { group in
             group.map { rank in
-                let what = rank.breach.map { "\(rank.place) over \($0)" } ?? (rank.isAged ? "aged" : "\(rank.place)")
+                let what = rank.breach.map { "\(rank.place) over \($0)" } ?? "\(rank.place)"
                 return "\(what) \(rank.urgency)"
             }.joined(separator: ", ")
         }
@@ -121,24 +121,24 @@ import Testing
     @Test func orderAtEachUrgency() {
         let over = ["low", "medium", "high"].map { "marked over age \($0), marked over size \($0)" }
         #expect(
-            Self.words(Profile.device.order(.low, isInForeground: true))
-                == [over[0], "aged low", "aged medium", "aged high", "marked low"])
+            Self.words(Profile.device.order(.low, takesCaches: false))
+                == [over[0], "marked low"])
         #expect(
-            Self.words(Profile.device.order(.high, isInForeground: true))
-                == over + [
-                    "temporary low, aged low", "temporary medium, aged medium", "temporary high, aged high",
-                    "marked low", "marked medium", "marked high",
-                ])
+            Self.words(Profile.device.order(.high, takesCaches: false))
+                == over + ["marked low", "marked medium", "marked high"])
         let caches = ["low", "medium", "high"].map { "caches over age \($0), caches over size \($0)" }
         #expect(
-            Self.words(Profile.device.order(.medium, isInForeground: false))
+            Self.words(Profile.device.order(.medium, takesCaches: true))
                 == [caches[0] + ", " + over[0], caches[1] + ", " + over[1], caches[2]] + [
-                    "caches low", "caches medium", "caches high", "aged low", "aged medium", "aged high", "marked low",
-                    "marked medium",
+                    "caches low, caches medium, caches high", "marked low", "marked medium",
                 ])
-        #expect(Profile.device.order(.low, isInForeground: false).takesCachesWhole)
-        #expect(!Profile.device.order(.high, isInForeground: true).takesCachesWhole)
-        #expect(!Profile.documented.order(.high, isInForeground: false).takesCachesWhole)
+        func folders(_ order: PurgeOrder) -> [WholeFolder?] { order.groups.indices.map { order.folder(at: $0) } }
+        #expect(folders(Profile.device.order(.low, takesCaches: true)) == [nil, nil, nil, .caches, nil])
+        #expect(
+            folders(Profile.device.order(.high, takesCaches: true))
+                == [nil, nil, nil, .caches, .temporary, nil, nil, nil])
+        #expect(!folders(Profile.device.order(.high, takesCaches: false)).contains { $0 != nil })
+        #expect(!folders(Profile.documented.order(.high, takesCaches: true)).contains { $0 != nil })
     }
 
     /// A purge in progress keeps its urgency until desired is reached.
@@ -197,18 +197,6 @@ import Testing
         #expect(device.goal(for: .pressure) == nil && device.reclaiming.isNone)
     }
 
-    @Test func launchEndsTheClearingOfCaches() throws {
-        var device = try Self.device(used: 960, [.caches: 40])
-        device.reclaiming.begin(on: device)
-        device.reclaiming.clearCaches(since: Self.start)
-        #expect(device.goal(for: .pressure) == .step(.caches) && device.shouldReclaim)
-        _ = try device.apply(.app(.launch), as: "", by: 0, at: Self.start)
-        _ = device.judgePressure()
-        #expect(device.goal(for: .pressure) == .bytes(ByteCount(blocks: 70)) && !device.shouldReclaim)
-        _ = try device.apply(.app(.terminate), as: "", by: 0, at: Self.start)
-        #expect(device.goal(for: .pressure) == .bytes(ByteCount(blocks: 70)) && device.shouldReclaim)
-    }
-
     @Test func aRefusedWriteAimsAtWhatItNeeds() throws {
         var device = try Self.device(used: 950, [.temporary: 40])
         _ = try device.apply(.thresholds(try #require(ThresholdChange(text: "off"))), as: "", by: 0, at: Self.start)
@@ -252,19 +240,27 @@ import Testing
             ])
     }
 
-    /// Files in tmp become aged when a day begins, at midnight by the device's clock, which starts at noon.
-    @Test func tmpIsLookedAtWhenADayBegins() throws {
+    /// Creates a device on which the daily removal may run: nothing is free, and tmp holds a block more than 10 MiB.
+    private static func deviceToAge() throws -> Device {
         var device = try Self.device()
-        func isAged(after seconds: Int64, at now: Int64) throws -> Bool {
+        device.ledgers[0].enter(ByteCount(blocks: 2561), as: .init(tier: .temporary))
+        _ = device.judgePressure()
+        return device
+    }
+
+    /// The daily removal is due when a day begins, at midnight by the device's clock, which starts at noon.
+    @Test func tmpIsLookedAtWhenADayBegins() throws {
+        var device = try Self.deviceToAge()
+        func isDue(after seconds: Int64, at now: Int64) throws -> Bool {
             try device.apply(.clock(TimeSpan(seconds: seconds)), as: "", by: 0, at: Self.after(now))
                 .contains(.age(Self.after(now + seconds)))
         }
         #expect(device.ageing.next == Self.after(43200))
-        #expect(try !isAged(after: 43199, at: 0))
-        #expect(try isAged(after: 1, at: 43199))
+        #expect(try !isDue(after: 43199, at: 0))
+        #expect(try isDue(after: 1, at: 43199))
         #expect(!device.ageing.isDue(at: Self.after(43200)))
-        #expect(try !isAged(after: 86399, at: 43200))
-        #expect(try isAged(after: 10 * 86400, at: 129_599))
+        #expect(try !isDue(after: 86399, at: 43200))
+        #expect(try isDue(after: 10 * 86400, at: 129_599))
         #expect(device.ageing.isDue(at: Self.after(2_000_000)))
         #expect(device.age(to: Self.after(2_000_000)) == [.age(Self.after(2_000_000)), .save])
         #expect(device.age(to: Self.after(2_000_001)) == [])
@@ -274,8 +270,38 @@ import Testing
         #expect(device.ageing.next == nil && !device.ageing.isDue(at: Self.start))
     }
 
-    @Test func aLookThatWasNotFinishedIsDueAgain() throws {
+    /// The removal takes place if less than three times `desired` (330 blocks) is free, tmp holds more than 10 MiB (2560
+    /// blocks), and the app does not run. Otherwise the day passes without it.
+    @Test(
+        arguments: [
+            (free: 329, tmp: 2561, app: .terminated, isDone: true),
+            (free: 329, tmp: 2561, app: .offloaded, isDone: true),
+            (free: 330, tmp: 2561, app: .terminated, isDone: false),
+            (free: 329, tmp: 2560, app: .terminated, isDone: false),
+            (free: 329, tmp: 2561, app: .foreground, isDone: false),
+            (free: 329, tmp: 2561, app: .background, isDone: false),
+            (free: 329, tmp: 2561, app: .suspended, isDone: false),
+            (free: 0, tmp: 9000, app: .terminated, isDone: true),
+        ] as [(free: Int64, tmp: Int64, app: AppState, isDone: Bool)])
+    func whenTheDailyRemovalTakesPlace(free: Int64, tmp: Int64, app: AppState, isDone: Bool) throws {
         var device = try Self.device()
+        _ = try device.apply(.total(.to(ByteCount(blocks: 10_000))), as: "", by: 0, at: Self.start)
+        let limits = try #require(ThresholdChange(text: "verylow=0,low=0,nearlow=0,desired=\(110 * 4096)"))
+        _ = try device.apply(.thresholds(limits), as: "", by: 0, at: Self.start)
+        device.ledgers[0].enter(ByteCount(blocks: tmp), as: .init(tier: .temporary))
+        device.others = ByteCount(blocks: 10_000 - free - tmp)
+        device.app = app
+        _ = device.judgePressure()
+        #expect(device.capacity.free == ByteCount(blocks: free))
+        let midnight = Self.after(43200)
+        #expect(device.age(to: midnight) == (isDone ? [.age(midnight), .save] : [.save]))
+        // Whatever changes later in the day, the next removal comes with the next day.
+        (device.app, device.others) = (.terminated, ByteCount(blocks: 10_000 - tmp))
+        #expect(device.age(to: Self.after(43201)) == [])
+    }
+
+    @Test func aLookThatWasNotFinishedIsDueAgain() throws {
+        var device = try Self.deviceToAge()
         _ = device.age(to: Self.after(43200))
         device.ageing.takeBack(Self.after(43199))
         #expect(!device.ageing.isDue(at: Self.after(43200)))

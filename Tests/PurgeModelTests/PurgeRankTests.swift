@@ -60,7 +60,7 @@ import Testing
     @Test func eachRankHasItsTurnAndItsNumber() {
         let all = PurgeOrder.documented.groups.flatMap { $0 }
         #expect(PurgeOrder.documented.groups.count == 12)
-        #expect(Set(all).count == all.count && all.count == 6 + 12 + 3 + 3)
+        #expect(Set(all).count == all.count && all.count == 3 + 12 + 3 + 3)
         #expect(Set(all.map(\.index)).count == all.count)
         #expect(all.allSatisfy { (0..<PurgeRank.count).contains($0.index) })
         #expect(zip(all, all.dropFirst()).allSatisfy { !($1 < $0) })

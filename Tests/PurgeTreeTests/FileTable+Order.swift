@@ -57,19 +57,6 @@ extension FileTable {
         folders[group]?.uses[rank] = max(known, time)
     }
 
-    /// Checks, for several moments, that the queue finds a file of tmp last used at or before the moment if and only if there
-    /// is one.
-    func checkYoung(_ queue: VictimQueue) -> Bool {
-        let uses = files.values.filter { mayGo($0) && $0.holds == 0 && counted($0).tier == "tmp" }.map(\.lastUse)
-        let moments: [Int64] = [-1, 0, 1, 2, 3, 4, 99, 200, 1000]
-        return moments.allSatisfy { moment in
-            let young = queue.firstYoung(usedUntil: Instant(nanoseconds: moment))
-            let isThere = uses.contains { $0 <= moment }
-            #expect((young != nil) == isThere)
-            return (young != nil) == isThere
-        }
-    }
-
     /// A group's directory and a rank in it.
     struct Unit: Hashable {
         var group: String

@@ -12,7 +12,7 @@ struct PurgeScenarioTests {
     @Test(arguments: PurgeScenario.documented + PurgeScenario.device) func takes(scenario: PurgeScenario) throws {
         var run = try Run(scenario)
         let gone = try run.gone(scenario)
-        #expect(gone == scenario.gone)
+        #expect(scenario.comparable(gone) == scenario.comparable(scenario.gone))
     }
 
     private struct Run: ~Copyable {
@@ -24,6 +24,8 @@ struct PurgeScenarioTests {
             try fixture.tree.accounts.change { device in
                 try device.take(settings)
                 device.app = scenario.isRunning ? .foreground : .terminated
+                device.use = AppUse(nanoseconds: scenario.leftForeground.map { (now - $0) * 1_000_000_000 })
+                _ = device.proceed(to: Instant(seconds: now, nanoseconds: 0))
             }
             for path in ["Library/Application Support", "Library/Preferences"] + scenario.directories {
                 fixture.makeDirectory(path)
@@ -114,7 +116,7 @@ struct PurgeScenarioTests {
             _ = try apply(.total(.by(.zero - free)), .capacity)
         }
 
-        /// Returns the aged files by path; their order does not matter.
+        /// Returns the files that the daily removal takes, by path; their order does not matter.
         private func overAge() -> [PurgeScenario.Gone] {
             let now = Instant(seconds: now, nanoseconds: 0)
             var pending = [fixture.node("tmp")]
@@ -130,13 +132,40 @@ struct PurgeScenarioTests {
 
         private mutating func plan(_ goal: PurgeGoal, _ trigger: PurgeTrigger = .command) -> [PurgeScenario.Gone] {
             let device = fixture.tree.device
+            if let folder = goal.folder(in: device.profile) { return takeWhole(folder).gone }
             let order = device.order(for: goal, trigger)
-            let plan = PurgePlan<Node>(
-                goal, in: order, othersPurgeable: device.othersPurgeable,
-                share: OthersShare(percent: device.othersShare)
-            ) { step in fixture.tree.popVictim(step: step, in: order) }
-            let files = plan.victims.map { gone($0.file, $0.reason) }
-            return others(plan.fromOthers) + files + others(plan.restOfOthers)
+            var share = OthersShare(percent: device.othersShare)
+            var (rest, left, all) = (Optional(goal), device.othersPurgeable, [PurgeScenario.Gone]())
+            while let goal = rest {
+                let plan = PurgePlan<Node>(
+                    goal, in: order, othersPurgeable: left, share: share,
+                    nextFolder: { fixture.tree.nextFolder(in: order) }
+                ) { step in fixture.tree.popVictim(step: step, in: order) }
+                let victims = plan.victims.map { gone($0.file, $0.reason) }
+                all += others(plan.fromOthers) + victims + others(plan.restOfOthers)
+                guard let folder = plan.folder else { break }
+                let (files, bytes) = takeWhole(folder)
+                all += files.filter { file in !victims.contains { $0.path == file.path } }
+                left -= plan.allFromOthers
+                share = OthersShare(percent: device.othersShare, leftToFiles: max(.zero, plan.leftToFiles - bytes))
+                rest = goal.rest(after: plan.freed + bytes)
+            }
+            return all
+        }
+
+        /// Takes everything in a folder. Returns it with the bytes that this frees.
+        private mutating func takeWhole(_ folder: WholeFolder) -> (gone: [PurgeScenario.Gone], bytes: ByteCount) {
+            var pending = [(fixture.node(folder.path), folder.path)]
+            var (gone, bytes): ([PurgeScenario.Gone], ByteCount) = ([], .zero)
+            while let (node, path) = pending.popLast() {
+                pending += node.entries.map { ($0.value, "\(path)/\($0.key.text)") }
+                if node.isDirectory { continue }
+                gone.append(PurgeScenario.Gone(path, folder.reason.rawValue))
+                guard node.verdict(for: .room).rank != nil else { continue }
+                bytes += node.charged
+                fixture.tree.choose(node)
+            }
+            return (gone, bytes)
         }
 
         private func others(_ bytes: ByteCount) -> [PurgeScenario.Gone] {

@@ -243,16 +243,24 @@ struct DeviceTimerTests {
         }
     }
 
-    /// Creates a volume in profile `device` with overaged files in `tmp`, on a day whose ageing has not run.
+    /// Creates a volume in profile `device` with three old files in `tmp`, on a day whose removal has not run. They have more
+    /// than 10 MiB, and less than three times `desired` is free.
     private func withAgedFiles(_ kernel: FakeKernel, _ body: (LiveVolume) throws -> Void) throws {
-        try withVolume(port: kernel) { live in
+        try withVolume(
+            port: kernel,
+            settings: { settings in
+                settings.total = ByteCount(blocks: 3000)
+                settings.thresholds = .off
+            }
+        ) { live in
             _ = try live.volume.lookup("tmp", in: live.volume.root, caller: LiveVolume.caller)
             for name in ["a", "d/b", "d/e/c"] {
                 if name.contains("d/b") { try live.makeDirectory("tmp/d") }
                 if name.contains("/e/") { try live.makeDirectory("tmp/d/e") }
-                try live.make("tmp/\(name)", blocks: 1)
+                try live.make("tmp/\(name)", blocks: 900)
             }
             try live.command(.storageProfile, "device")
+            try live.command(.storageThresholds, "desired=\(101 * 4096)")  // 300 blocks are free
             live.volume.clock.set(secondsAhead: 4 * 86400)
             try body(live)
         }
@@ -295,7 +303,7 @@ struct DeviceTimerTests {
             volume.withLock { $0 = live.volume }
             defer { volume.withLock { $0 = nil } }
             live.volume.deviceTimer.runAgeing()
-            #expect(live.used == 2)
+            #expect(live.used == 1800)
             #expect(live.volume.device.ageing.isDue(at: live.volume.clock.now))
             live.volume.end()
         }

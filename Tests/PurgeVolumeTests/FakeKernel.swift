@@ -68,6 +68,9 @@ final class FakeKernel: KernelPort {
         if holdsErrands { state.withLock { $0.errands.append(work) } } else { work() }
     }
     func makeFolders(_ names: [String], for owner: (user: uid_t, group: gid_t)) -> FolderMaking { folders }
+    func replaceFolder(
+        _ path: String, with hidden: String, for owner: (user: uid_t, group: gid_t)
+    ) -> FolderMaking { .unavailable }
     func report(_ error: StoreError) { state.withLock { $0.reports.append(error) } }
 }
 

@@ -63,9 +63,9 @@ struct OthersShareTests {
         }
     }
 
-    /// Creates a device of 2000 blocks in profile `device`: 600 files of one block in Library/Caches, 200 in tmp, and 1000
-    /// blocks of others. Others give 300 of a shortfall of 1000 blocks; all of Library/Caches goes in three steps, then 100
-    /// files of tmp.
+    /// Creates a device of 2000 blocks in profile `device`: 600 files of one block in Library/Caches, 200 marked ones in
+    /// Documents, and 1000 blocks of others. Others give 300 of a shortfall of 1000 blocks; then all of Library/Caches goes,
+    /// and 100 marked files.
     private func withManyCaches(_ trigger: PurgeTrigger, _ purge: (LiveVolume) throws -> Void) throws {
         try withVolume(settings: { settings in
             settings.total = ByteCount(blocks: 2000)
@@ -73,7 +73,8 @@ struct OthersShareTests {
             settings.purgeLatency = TimeSpan(seconds: 0)
         }) { live in
             for number in 0..<600 { try live.make("Library/Caches/\(number)", blocks: 1) }
-            for number in 0..<200 { try live.make("tmp/\(number)", blocks: 1) }
+            try live.mark("Documents", "low")
+            for number in 0..<200 { try live.make("Documents/\(number)", blocks: 1) }
             try live.command(.storageProfile, "device")
             try live.command(.storageOthers, "\(1000 * 4096)")
             try live.command(.storageOthersPurgeable, "\(1000 * 4096)")

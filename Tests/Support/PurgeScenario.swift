@@ -82,6 +82,8 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
     public var profile: String
     /// True if the app is in the foreground.
     public var isRunning: Bool
+    /// The seconds since an app that does not run left the foreground; nil if it was never there.
+    public var leftForeground: Int64?
     public var files: [File]
     public var folders: [Folder]
     /// The blocks that other apps can free.
@@ -94,16 +96,27 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
     public var isForMounts: Bool
 
     public init(
-        _ name: String, profile: String = "documented", isRunning: Bool = false, files: [File],
-        folders: [Folder] = [], others: Int64 = 0, share: Int64 = 100, demand: Demand, gone: [Gone],
+        _ name: String, profile: String = "documented", isRunning: Bool = false, leftForeground: Int64? = nil,
+        files: [File], folders: [Folder] = [], others: Int64 = 0, share: Int64 = 100, demand: Demand, gone: [Gone],
         isForMounts: Bool = false
     ) {
         (self.name, self.files, self.folders, self.others, self.share) = (name, files, folders, others, share)
         (self.demand, self.gone, self.isForMounts) = (demand, gone, isForMounts)
-        (self.profile, self.isRunning) = (profile, isRunning)
+        (self.profile, self.isRunning, self.leftForeground) = (profile, isRunning, leftForeground)
     }
 
     public var description: String { name }
+
+    /// Sorts by path the files of each folder that goes as a whole, because they have no order.
+    public func comparable(_ gone: [Gone]) -> [Gone] {
+        guard profile == "device" else { return gone }
+        let runs = gone.reduce(into: [[Gone]]()) { runs, next in
+            if runs.last?.last?.reason == next.reason { runs[runs.count - 1].append(next) } else { runs.append([next]) }
+        }
+        return runs.flatMap { run in
+            ["caches", "temporary"].contains(run[0].reason) ? run.sorted { ($0.path ?? "") < ($1.path ?? "") } : run
+        }
+    }
 
     /// The directories beyond the standard layout, each after its parents.
     public var directories: [String] {

@@ -1,14 +1,14 @@
 extension PurgeScenario {
     private static func device(
-        _ name: String, isRunning: Bool = false, files: [File], folders: [Folder] = [], others: Int64 = 0,
-        demand: Demand, gone: [Gone], isForMounts: Bool = false
+        _ name: String, isRunning: Bool = false, leftForeground: Int64? = nil, files: [File], folders: [Folder] = [],
+        others: Int64 = 0, demand: Demand, gone: [Gone], isForMounts: Bool = false
     ) -> PurgeScenario {
         PurgeScenario(
-            name, profile: "device", isRunning: isRunning, files: files, folders: folders, others: others,
-            demand: demand, gone: gone, isForMounts: isForMounts)
+            name, profile: "device", isRunning: isRunning, leftForeground: leftForeground, files: files,
+            folders: folders, others: others, demand: demand, gone: gone, isForMounts: isForMounts)
     }
 
-    private static let marks = [
+    static let marks = [
         File("Documents/high", created: 9 * .day, mark: "high"),
         File("Documents/medium", created: 8 * .day, mark: "medium"),
         File("Documents/low", created: 2 * .day, mark: "low"), File("Documents/kept", created: 20 * .day),
@@ -31,17 +31,14 @@ extension PurgeScenario {
             ],
             demand: .level(.nearLow, 3), gone: [Gone("Documents/marked", "purgeable")], isForMounts: true),
         device(
-            "even at the highest urgency, which takes everything else", isRunning: true,
+            "even at the highest urgency, and so is tmp", isRunning: true,
             files: [
                 File("Library/Caches/c", 4, created: 9 * .day),
                 File("Library/Caches/m", created: 9 * .day, mark: "low"),
                 File("tmp/new", created: 60),
             ] + marks,
             demand: .level(.veryLow, 99),
-            gone: [
-                Gone("tmp/new", "temporary"), Gone("Documents/low", "purgeable"), Gone("Documents/medium", "purgeable"),
-                Gone("Documents/high", "purgeable"),
-            ], isForMounts: true),
+            gone: ["low", "medium", "high"].map { Gone("Documents/\($0)", "purgeable") }, isForMounts: true),
         device(
             "near low takes marks of low urgency", files: marks, demand: .level(.nearLow, 9),
             gone: [Gone("Documents/low", "purgeable")]),
@@ -52,33 +49,17 @@ extension PurgeScenario {
             "very low takes all marks, and stops when it is enough", files: marks, demand: .level(.veryLow, 2),
             gone: [Gone("Documents/low", "purgeable"), Gone("Documents/medium", "purgeable")]),
         device(
-            "tmp: files unused for three days, to the second",
-            files: [
-                File("tmp/before", created: 3 * .day + 1), File("tmp/at", created: 9 * .day, used: 3 * .day),
-                File("tmp/after", created: 9 * .day, used: 3 * .day - 1),
-            ],
-            demand: .level(.low, 9), gone: [Gone("tmp/before", "temporary"), Gone("tmp/at", "temporary")]),
+            "low takes nothing in tmp, however long it was unused",
+            files: [File("tmp/old", created: 40 * .day), File("tmp/marked", created: 9 * .day, mark: "low")],
+            demand: .level(.low, 9), gone: [], isForMounts: true),
         device(
-            "hours before and after three days",
+            "at very low all of tmp goes at once, though one file is enough",
             files: [
-                File("tmp/young", created: 2 * .day + 23 * .hour), File("tmp/old", created: 3 * .day + .hour),
-                File("tmp/used", created: 9 * .day, used: .hour),
+                File("tmp/new", created: 60), File("tmp/d/old", created: 4 * .day),
+                File("tmp/high", created: .day, mark: "high"), File("Documents/marked", created: 9 * .day, mark: "low"),
             ],
-            demand: .level(.low, 9), gone: [Gone("tmp/old", "temporary")], isForMounts: true),
-        device(
-            "at very low all of tmp, least recently used first",
-            files: [
-                File("tmp/new", created: 60), File("tmp/old", created: 4 * .day), File("tmp/middle", created: 1 * .day),
-            ],
-            demand: .level(.veryLow, 9),
-            gone: [Gone("tmp/old", "temporary"), Gone("tmp/middle", "temporary"), Gone("tmp/new", "temporary")]),
-        device(
-            "an urgency in tmp changes the order, not the victims",
-            files: [
-                File("tmp/high", created: 9 * .day, mark: "high"), File("tmp/plain", created: 4 * .day),
-                File("tmp/young", created: .day, mark: "low"),
-            ],
-            demand: .level(.nearLow, 9), gone: [Gone("tmp/plain", "temporary"), Gone("tmp/high", "temporary")]),
+            demand: .level(.veryLow, 1), gone: ["d/old", "high", "new"].map { Gone("tmp/\($0)", "temporary") },
+            isForMounts: true),
         device(
             "others, then Caches, then tmp, then marks",
             files: [
@@ -101,25 +82,14 @@ extension PurgeScenario {
             demand: .level(.low, 4),
             gone: [Gone(nil, "others"), Gone("Library/Caches/c", "caches"), Gone("Library/Caches/d", "caches")]),
         device(
-            "open and hard-linked files in Caches stay",
-            files: [
-                File("Library/Caches/open", created: 9 * .day, isOpen: true),
-                File("Library/Caches/a", created: 2 * .day),
-                File("Library/Caches/linked", created: 9 * .day, link: "Library/Caches/other"),
-                File("Library/Caches/b", created: 1 * .day),
-            ],
-            demand: .level(.nearLow, 1),
-            gone: [Gone("Library/Caches/a", "caches"), Gone("Library/Caches/b", "caches")],
-            isForMounts: true),
-        device(
-            "urgency orders the files in Caches, and spares none",
+            "an urgency in Caches spares no file",
             files: [
                 File("Library/Caches/urgent", created: 9 * .day, mark: "high"),
                 File("Library/Caches/plain", created: 1 * .day),
                 File("Library/Caches/medium", created: 5 * .day, mark: "medium"),
             ],
             demand: .level(.nearLow, 1),
-            gone: ["plain", "medium", "urgent"].map { Gone("Library/Caches/\($0)", "caches") }),
+            gone: ["medium", "plain", "urgent"].map { Gone("Library/Caches/\($0)", "caches") }),
         device(
             "files over a policy go first, one by one",
             files: [
@@ -168,10 +138,8 @@ extension PurgeScenario {
         device(
             "growth of other apps purges at the highest urgency", isRunning: true,
             files: [File("Library/Caches/c", 9, created: 9 * .day), File("tmp/new", created: 60)] + marks,
-            demand: .taken(3),
-            gone: [
-                Gone("tmp/new", "temporary"), Gone("Documents/low", "purgeable"), Gone("Documents/medium", "purgeable"),
-            ], isForMounts: true),
+            demand: .taken(3), gone: ["low", "medium", "high"].map { Gone("Documents/\($0)", "purgeable") },
+            isForMounts: true),
         device(
             "in the background it takes all of Caches",
             files: [
@@ -187,17 +155,11 @@ extension PurgeScenario {
         device(
             "a command with an amount spares it", isRunning: true,
             files: [File("Library/Caches/c", created: 9 * .day), File("tmp/t", created: 60)], demand: .room(2),
-            gone: [Gone("tmp/t", "temporary")], isForMounts: true),
+            gone: [], isForMounts: true),
         device(
             "and so does a command for everything", isRunning: true,
             files: [File("Library/Caches/c", created: 9 * .day), File("tmp/t", created: 60)] + marks, demand: .all,
-            gone: [
-                Gone("tmp/t", "temporary"), Gone("Documents/low", "purgeable"), Gone("Documents/medium", "purgeable"),
-                Gone("Documents/high", "purgeable"),
-            ]),
-        device(
-            "a command for tmp takes files that have just been used", files: [File("tmp/t", created: 60)], demand: .tmp,
-            gone: [Gone("tmp/t", "temporary")]),
+            gone: ["low", "medium", "high"].map { Gone("Documents/\($0)", "purgeable") }),
         device(
             "an amount brings all of Caches with it",
             files: [
@@ -212,7 +174,7 @@ extension PurgeScenario {
                 File("tmp/old", created: 9 * .day, used: 3 * .day + .hour), File("tmp/d/older", created: 5 * .day),
                 File("tmp/young", created: 9 * .day, used: 2 * .day + 23 * .hour),
                 File("tmp/open", created: 9 * .day, isOpen: true),
-                File("tmp/linked", created: 9 * .day, link: "tmp/other"),
+                File("tmp/linked", created: 9 * .day, link: "tmp/other"), tenMebibytes,
                 File("Library/Caches/c", created: 9 * .day), File("Documents/marked", created: 9 * .day, mark: "low"),
             ],
             demand: .day, gone: [Gone("tmp/d/older", "temporary"), Gone("tmp/old", "temporary")], isForMounts: true),
@@ -221,6 +183,11 @@ extension PurgeScenario {
             demand: .reboot, gone: [], isForMounts: true),
     ]
 
+    /// A young file without which the daily removal would leave `tmp` alone.
+    static let tenMebibytes = File("tmp/big", 2561, created: 1 * .day)
+
     /// All scenarios for profile `device`.
-    public static var device: [PurgeScenario] { ofDevicePressure + ofDeviceEvents + BehaviourScenarios.onDevice }
+    public static var device: [PurgeScenario] {
+        ofDevicePressure + ofDeviceEvents + ofWholeFolders + ofLastUse + BehaviourScenarios.onDevice
+    }
 }

@@ -63,5 +63,11 @@ final class Kernel: KernelPort {
         mount.hasBegun ? notifier.makeFolders(folders, for: owner) : .unavailable
     }
 
+    func replaceFolder(
+        _ path: String, with hidden: String, for owner: (user: uid_t, group: gid_t)
+    ) -> FolderMaking {
+        mount.hasBegun ? notifier.replaceFolder(path, with: hidden, for: owner) : .unavailable
+    }
+
     func report(_ error: StoreError) { MountService.note("purgefs: error: \(error)") }
 }

@@ -68,18 +68,61 @@ final class Notifier: Sendable {
     }
 
     private func make(_ folder: String, for owner: (user: uid_t, group: gid_t)) {
-        var parents = folder.split(separator: "/").map(String.init)
-        guard let name = parents.popLast() else { return }
         do throws(Errno) {
-            guard
-                let parent = try mount.open(
-                    Array(parents.joined(separator: "/").utf8), System.openPath | O_DIRECTORY)
-            else { return }
-            try System.makeDirectory(at: parent.raw, name, mode: 0o755)
-            if geteuid() == 0 { try System.changeOwner(at: parent.raw, name, owner.user, owner.group) }
+            guard let (parent, name) = try openParent(of: folder) else { return }
+            try make(name, in: parent, mode: 0o755, for: owner)
         } catch let error where [.exists, .accessDenied, .noEntry, .notDirectory, .readOnly].contains(error) {
             // An existing entry stays, and the app may have removed a folder or its permissions.
         } catch { MountService.note("purgefs: warning: \(mount.path)/\(folder) cannot be made: \(error)") }
+    }
+
+    private func make(
+        _ name: String, in parent: FileDescriptor, mode: mode_t, for owner: (user: uid_t, group: gid_t)
+    ) throws(Errno) {
+        try System.makeDirectory(at: parent.raw, name, mode: mode)
+        if geteuid() == 0 { try System.changeOwner(at: parent.raw, name, owner.user, owner.group) }
+    }
+
+    /// Opens the folder of an entry in the mount, and returns it with the entry's name. Returns nil if the mount is gone.
+    private func openParent(of path: String) throws(Errno) -> (FileDescriptor, name: String)? {
+        var parents = path.split(separator: "/").map(String.init)
+        guard let name = parents.popLast(),
+            let parent = try mount.open(
+                Array(parents.joined(separator: "/").utf8), System.openPath | O_DIRECTORY)
+        else { return nil }
+        return (parent, name)
+    }
+
+    /// Moves a folder to a hidden place with renameat2(2) through the mount, so that the kernel and its watchers follow, and
+    /// leaves an empty one behind. Returns when that is done or has failed, or when a program holds a lock for too long that
+    /// the call needs.
+    func replaceFolder(
+        _ path: String, with hidden: String, for owner: (user: uid_t, group: gid_t)
+    ) -> FolderMaking {
+        let work = AwaitedWork()
+        queue.add { [self] in
+            do throws(Errno) {
+                work.advance()
+                if !work.isAbandoned, let (parent, name) = try openParent(of: path),
+                    let (hiddenParent, hiddenName) = try openParent(of: hidden)
+                {
+                    try make(hiddenName, in: hiddenParent, mode: 0o700, for: owner)
+                    work.advance()
+                    func exchange() throws(Errno) {
+                        try System.rename(
+                            at: parent.raw, name, to: hiddenParent.raw, hiddenName, flags: System.renameExchange)
+                    }
+                    if !work.isAbandoned {
+                        try exchange()
+                        work.finish()
+                        // Nobody would empty the folder any more.
+                        if work.isAbandoned { try exchange() }
+                    }
+                }
+            } catch { MountService.note("purgefs: warning: \(mount.path)/\(path) cannot be moved away: \(error)") }
+            work.finish()
+        }
+        return work.wait() ? .done : .late
     }
 
     func announce(_ announcement: Announcement) {

@@ -37,10 +37,13 @@ public enum AppCommand: String, CaseIterable, Sendable {
 public enum AppTermination: String, CaseIterable, Sendable {
     /// The app was suspended while it held a lock on a file outside its container.
     case lockHeldWhileSuspended
+    /// `Library/Caches` or `tmp` was purged as a whole while the app ran in the background.
+    case cachesPurged
 
     public var code: String {
         switch self {
         case .lockHeldWhileSuspended: "0xdead10cc"
+        case .cachesPurged: "0xbaddd15c"
         }
     }
 }
@@ -96,7 +99,7 @@ extension AppState {
         let old = device.app
         guard self != old else { return false }
         if old == .foreground || self == .foreground {
-            device.lastForeground = now
+            device.use.note(at: now)
             device.revision += 1
         }
         device.app = self

@@ -49,8 +49,6 @@ public enum DeviceEffect: Hashable, Sendable {
     case level(LevelChange)
     /// Set the device's clock this far ahead of real time.
     case clock(secondsAhead: Int64)
-    /// Switch to this profile.
-    case profile(Profile)
     /// Remove the files and folders of `tmp` that are over age at this moment (`PurgeRule.isOver`).
     case age(Instant)
     /// Purge until `Device.goal(for:)` returns nil, or nothing is left.
@@ -128,8 +126,7 @@ extension Device {
         }
         revision += 1
         event.bytes = capacity.free
-        let rules: [DeviceEffect] = if case .profile(let new) = change { [.profile(new)] } else { [] }
-        return [.event(event)] + rules + passed(to: now) + effectsOnCapacity()
+        return [.event(event)] + passed(to: now) + effectsOnCapacity()
     }
 
     private mutating func effectsOnCapacity() -> [DeviceEffect] {

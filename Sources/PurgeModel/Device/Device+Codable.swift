@@ -37,7 +37,7 @@ extension Device: Codable {
             try file.decodeIfPresent(Int64.self, forKey: .purgeLatency).map { TimeSpan(seconds: $0) }
             ?? .usualPurgeLatency
         if try file.decodeIfPresent(Bool.self, forKey: .offloaded) ?? false { app = .offloaded }
-        lastForeground = try file.decodeIfPresent(Int64.self, forKey: .lastForeground).map(Instant.init(nanoseconds:))
+        use = AppUse(nanoseconds: try file.decodeIfPresent(Int64.self, forKey: .lastForeground))
         journal = try JournalBounds(from: decoder)
         ageing = TemporaryAgeing(
             isOn: profile.agesTemporary, day: try file.decodeIfPresent(Int64.self, forKey: .agedDay))
@@ -63,7 +63,7 @@ extension Device: Codable {
         if !history.isEmpty { try file.encode(history, forKey: .history) }
         if purgeLatency != .usualPurgeLatency { try file.encode(purgeLatency.seconds, forKey: .purgeLatency) }
         if app == .offloaded { try file.encode(true, forKey: .offloaded) }
-        try file.encodeIfPresent(lastForeground?.nanoseconds, forKey: .lastForeground)
+        try file.encodeIfPresent(use.lastForeground?.nanoseconds, forKey: .lastForeground)
         try journal.encode(to: encoder)
         try file.encodeIfPresent(ageing.day, forKey: .agedDay)
     }

@@ -2,11 +2,11 @@
 extension Device {
     public var state: LockState { lock.state }
     /// When `proceed` next has something to do; nil for never.
-    public var nextDue: Instant? { lock.nextDue }
+    public var nextDue: Instant? { [lock.nextDue, use.nextDue].compactMap { $0 }.min() }
 
     /// Returns whether `proceed` has something to do at this moment. If the machine's clock was set back, `proceed` limits the
     /// time left of `locking` or `locked` to the full length.
-    public func isDue(at now: Instant) -> Bool { lock.isDue(at: now) }
+    public func isDue(at now: Instant) -> Bool { lock.isDue(at: now) || use.isDue(at: now) }
 
     /// Applies the changes that are due at this moment of the device's time.
     public mutating func proceed(to now: Instant) -> [DeviceEffect] {
@@ -17,6 +17,7 @@ extension Device {
 
     /// Applies the changes that are due, without saving.
     mutating func passed(to now: Instant) -> [DeviceEffect] {
+        use.pass(to: now)
         var effects: [DeviceEffect] = []
         while let moment = lock.proceed(to: now) { effects += toldState(at: moment) }
         return effects
@@ -56,7 +57,7 @@ extension Device {
         let wasRunning = AppState.end(on: &self, evenOffloaded: true, at: now)
         var event = Event(time: now.iso8601, type: .app, reason: work.rawValue, pid: pid, cause: containerID)
         containerID = newID
-        if work == .delete { (lastForeground, event.bytes) = (nil, freed) }
+        if work == .delete { (use, event.bytes) = (AppUse(), freed) }
         return [.event(event)] + (wasRunning ? [.processes] : []) + [.save]
     }
 

@@ -9,10 +9,10 @@ extension Device {
         ageing = TemporaryAgeing(isOn: new.agesTemporary, day: new.agesTemporary ? now?.day : nil)
     }
 
-    /// Starts the daily removal of unused files in `tmp`, if it is due. Without a previous day, it only begins to count days.
+    /// Starts the daily removal of unused files in `tmp` if it is due and needed. The first call only begins to count days.
     public mutating func age(to now: Instant) -> [DeviceEffect] {
         guard ageing.isDue(at: now) else { return [] }
         revision += 1
-        return ageing.pass(to: now) ? [.age(now), .save] : [.save]
+        return ageing.pass(to: now) && TemporaryAgeing.isNeeded(on: self) ? [.age(now), .save] : [.save]
     }
 }

@@ -31,8 +31,8 @@ public struct Device: Hashable, Sendable {
     public package(set) var unfinished: DeviceWork?
     /// The state of the app. Only `offloaded` is saved, because every other one ends with the mount.
     public package(set) var app = AppState.terminated
-    /// When the app last entered or left the foreground; nil for never.
-    public package(set) var lastForeground: Instant?
+    /// When the app was last in the foreground.
+    public package(set) var use = AppUse()
     public package(set) var journal = JournalBounds()
     /// Seconds that the device's clock is ahead of real time.
     public package(set) var clock: Int64 = 0
@@ -64,7 +64,7 @@ public struct Device: Hashable, Sendable {
         var device = self
         (device.level, device.levelChanges, device.revision, device.ledgers) = (.normal, 0, 0, [Ledger()])
         if app.isRunning { device.app = .terminated }
-        device.reclaiming = Reclaiming()
+        (device.reclaiming, device.use) = (Reclaiming(), AppUse(nanoseconds: use.lastForeground?.nanoseconds))
         return device
     }
 
@@ -111,11 +111,11 @@ extension Device {
         }
     }
 
-    /// Returns the order of a purge with this goal and trigger. A goal that names a place has the documented order in every
-    /// profile.
+    /// Returns the order of a purge with this goal and trigger. A goal that names a place has the documented order.
     public func order(for goal: PurgeGoal, _ trigger: PurgeTrigger) -> PurgeOrder {
         if goal.step != nil { return .documented }
-        return profile.order(trigger == .pressure ? reclaimUrgency ?? .low : .high, isInForeground: app.isInForeground)
+        let urgency = trigger == .pressure ? reclaimUrgency ?? .low : .high
+        return profile.order(urgency, takesCaches: urgency.takesCaches(of: self))
     }
 
     /// The urgency of the background purge; nil if none is requested.
@@ -134,14 +134,15 @@ extension Capacity {
     }
 
     fileprivate init(of device: borrowing Device) {
-        let (profile, isInForeground) = (device.profile, device.app.isInForeground)
+        let profile = device.profile
+        let (atHigh, atLow) = (Urgency.high.takesCaches(of: device), Urgency.low.takesCaches(of: device))
         self.init(
             profile: profile, total: device.total, others: device.others, othersPurgeable: device.othersPurgeable,
             thresholds: device.limits)
         used = device.ledgers.used
         for ledger in device.ledgers {
-            reclaimableFiles += profile.bytes(of: ledger.reclaimableByClass, .high, isInForeground: isInForeground)
-            lowUrgencyFiles += profile.bytes(of: ledger.reclaimableByClass, .low, isInForeground: isInForeground)
+            reclaimableFiles += profile.bytes(of: ledger.reclaimableByClass, .high, takesCaches: atHigh)
+            lowUrgencyFiles += profile.bytes(of: ledger.reclaimableByClass, .low, takesCaches: atLow)
         }
     }
 }

@@ -51,30 +51,33 @@ extension Profile {
         }
     }
 
-    /// Returns the order of a purge of this urgency. A command that names a place uses `PurgeOrder.documented` instead.
-    public func order(_ urgency: Urgency, isInForeground: Bool) -> PurgeOrder {
+    /// Whether `Library/Caches` and `tmp` are purged as a whole.
+    public var takesFoldersWhole: Bool { self == .device }
+
+    /// Returns the order of a purge of this urgency, which may take `Library/Caches` or not. A command that names a place uses
+    /// `PurgeOrder.documented` instead.
+    public func order(_ urgency: Urgency, takesCaches: Bool) -> PurgeOrder {
         switch self {
         case .documented: .documented
-        case .device: .device(urgency, isInForeground: isInForeground)
+        case .device: .device(urgency, takesCaches: takesCaches)
         }
     }
 
     /// Returns how many of these bytes a purge of this urgency takes.
-    public func bytes(of files: PurgeableBytes, _ urgency: Urgency, isInForeground: Bool) -> ByteCount {
+    public func bytes(of files: PurgeableBytes, _ urgency: Urgency, takesCaches: Bool) -> ByteCount {
         switch self {
         case .documented: files.all
-        case .device: files.bytes { $0.isTakenOnDevice(urgency, isInForeground: isInForeground) }
+        case .device: files.bytes { $0.isTakenOnDevice(urgency, takesCaches: takesCaches) }
         }
     }
 }
 
 extension PurgeClass {
     /// Returns whether profile `device` takes files of this class.
-    fileprivate func isTakenOnDevice(_ urgency: Urgency, isInForeground: Bool) -> Bool {
+    fileprivate func isTakenOnDevice(_ urgency: Urgency, takesCaches: Bool) -> Bool {
         switch self {
-        case .aged: true
-        case .temporary: urgency == .high
-        case .caches: !isInForeground
+        case .temporary: takesCaches && urgency == .high
+        case .caches: takesCaches
         case .low: true
         case .medium: urgency >= .medium
         case .high: urgency == .high

@@ -1,15 +1,13 @@
-/// The purging class of a file, apart from its directory's policy. It depends on the file's place; in `tmp` also on its last
-/// use, and in a persistent place on its mark.
+/// The purging class of a file, apart from its directory's policy. It depends on the file's place and, in a persistent
+/// place, on its mark.
 public enum PurgeClass: CaseIterable, Sendable {
-    /// In `tmp`, and unused for `PurgeRule.temporaryAge`.
-    case aged
     case temporary, caches
     /// Marked files in a persistent place, by urgency.
     case low, medium, high
 
-    public init(tier: Tier, mark: PurgeMark?, isAged: Bool) {
+    public init(tier: Tier, mark: PurgeMark?) {
         switch tier {
-        case .temporary: self = isAged ? .aged : .temporary
+        case .temporary: self = .temporary
         case .caches: self = .caches
         case .persistent: self.init(marked: mark?.urgency ?? .low)
         }
@@ -27,7 +25,6 @@ public enum PurgeClass: CaseIterable, Sendable {
 /// The bytes that purging would free, by class.
 public struct PurgeableBytes: Hashable, Sendable {
     public private(set) var all = ByteCount.zero
-    private var aged = ByteCount.zero
     private var temporary = ByteCount.zero
     private var caches = ByteCount.zero
     private var low = ByteCount.zero
@@ -38,7 +35,6 @@ public struct PurgeableBytes: Hashable, Sendable {
 
     public subscript(class: PurgeClass) -> ByteCount {
         switch `class` {
-        case .aged: aged
         case .temporary: temporary
         case .caches: caches
         case .low: low
@@ -58,7 +54,6 @@ public struct PurgeableBytes: Hashable, Sendable {
     mutating func add(_ bytes: ByteCount, _ class: PurgeClass) {
         all += bytes
         switch `class` {
-        case .aged: aged += bytes
         case .temporary: temporary += bytes
         case .caches: caches += bytes
         case .low: low += bytes

@@ -2,17 +2,16 @@
 public struct PurgeOrder: Sendable {
     /// The ranks in purge order. Ranks in one element are purged together, in the order of their files.
     public let groups: [[PurgeRank]]
-    /// Whether purging one file because it is in `Library/Caches` also purges the rest of that place, even if less would be
-    /// enough.
-    public let takesCachesWhole: Bool
+    /// For each element of `groups`, the folder that goes as a whole in place of its files; nil for files that go one by one.
+    private let folders: [WholeFolder?]
     /// The position of a rank's group, by the rank's index; nil for a rank that the purge does not take.
     private let turns: [Int?]
 
-    init(_ groups: [[PurgeRank]], takesCachesWhole: Bool = false) {
-        self.groups = groups.filter { !$0.isEmpty }
-        self.takesCachesWhole = takesCachesWhole
+    private init(_ turns: [(ranks: [PurgeRank], folder: WholeFolder?)]) {
+        let taken = turns.filter { !$0.ranks.isEmpty }
+        (groups, folders) = (taken.map(\.ranks), taken.map(\.folder))
         var turns = [Int?](repeating: nil, count: PurgeRank.count)
-        for (turn, group) in self.groups.enumerated() {
+        for (turn, group) in groups.enumerated() {
             for rank in group { turns[rank.index] = turn }
         }
         self.turns = turns
@@ -21,40 +20,47 @@ public struct PurgeOrder: Sendable {
     /// Returns the position of a rank in the order, or nil if the purge does not take it.
     public func turn(of rank: PurgeRank) -> Int? { turns[rank.index] }
 
+    /// Returns the folder that goes as a whole at this position of the order; nil if files go one by one.
+    public func folder(at turn: Int) -> WholeFolder? { turn < folders.count ? folders[turn] : nil }
+
+    /// Returns the folder with which files of a rank go; nil if they go one by one.
+    public func folder(of rank: PurgeRank) -> WholeFolder? { turn(of: rank).flatMap { folders[$0] } }
+
     /// Returns the ranks whose files are purged together with files of `rank`.
     func ranks(with rank: PurgeRank) -> [PurgeRank] { turn(of: rank).map { groups[$0] } ?? [] }
 
     /// Everything that may be purged, step by step (docs/RULES.md, Order of purging).
     public static let documented = PurgeOrder(
-        Urgency.allCases.map { ranks(.temporary, $0) }
-            + Urgency.allCases.map { overPolicy(.caches, $0) + overPolicy(.marked, $0) }
-            + Urgency.allCases.map { ranks(.caches, $0) } + Urgency.allCases.map { ranks(.marked, $0) })
+        files(
+            Urgency.allCases.map { [PurgeRank(step: .temporary, urgency: $0)] }
+                + Urgency.allCases.map { overPolicy(.caches, $0) + overPolicy(.marked, $0) }
+                + Urgency.allCases.map { [PurgeRank(step: .caches, urgency: $0)] }
+                + Urgency.allCases.map { [PurgeRank(step: .marked, urgency: $0)] }))
 
-    /// Returns the order of profile `device` (docs/RULES.md, Profiles).
-    static func device(_ urgency: Urgency, isInForeground: Bool) -> PurgeOrder {
-        (isInForeground ? foreground : background)[urgency.rank]
+    /// Returns the order of profile `device` (docs/RULES.md, Profiles). `takesCaches` tells whether `Library/Caches` may go; at
+    /// the highest urgency, `tmp` may then go, too.
+    static func device(_ urgency: Urgency, takesCaches: Bool) -> PurgeOrder {
+        (takesCaches ? withCaches : withoutCaches)[urgency.rank]
     }
 
-    private static let foreground = Urgency.allCases.map { device($0, takesCaches: false) }
-    private static let background = Urgency.allCases.map { device($0, takesCaches: true) }
+    private static let withoutCaches = Urgency.allCases.map { order($0, takesCaches: false) }
+    private static let withCaches = Urgency.allCases.map { order($0, takesCaches: true) }
 
-    private static func device(_ urgency: Urgency, takesCaches: Bool) -> PurgeOrder {
-        let marked = Urgency.allCases.filter { $0 <= urgency }
+    private static func order(_ urgency: Urgency, takesCaches: Bool) -> PurgeOrder {
         let policies = Urgency.allCases.map { each in
             (takesCaches ? overPolicy(.caches, each) : []) + (each <= urgency ? overPolicy(.marked, each) : [])
         }
-        let temporary = Urgency.allCases.map { each in
-            ranks(.temporary, each).filter { $0.isAged || urgency == .high }
-        }
+        let whole: [WholeFolder] = takesCaches ? urgency == .high ? [.caches, .temporary] : [.caches] : []
+        let marked = Urgency.allCases.filter { $0 <= urgency }
         return PurgeOrder(
-            policies + (takesCaches ? Urgency.allCases.map { ranks(.caches, $0) } : []) + temporary
-                + marked.map { ranks(.marked, $0) }, takesCachesWhole: takesCaches)
+            files(policies)
+                + whole.map { folder in
+                    (Urgency.allCases.map { PurgeRank(step: folder.step, urgency: $0) }, folder)
+                } + files(marked.map { [PurgeRank(step: .marked, urgency: $0)] }))
     }
 
-    /// Returns the ranks of the files in a place that do not exceed a policy.
-    private static func ranks(_ place: PurgeStep, _ urgency: Urgency) -> [PurgeRank] {
-        let rank = PurgeRank(step: place, urgency: urgency)
-        return place == .temporary ? [rank, PurgeRank(step: place, urgency: urgency, isAged: true)] : [rank]
+    private static func files(_ groups: [[PurgeRank]]) -> [(ranks: [PurgeRank], folder: WholeFolder?)] {
+        groups.map { ($0, nil) }
     }
 
     private static func overPolicy(_ place: PurgeStep, _ urgency: Urgency) -> [PurgeRank] {

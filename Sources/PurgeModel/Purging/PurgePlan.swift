@@ -44,8 +44,8 @@ public struct PurgePlan<File: Sendable>: Sendable {
     /// The bytes that files must still give: their share of the shortfall, less the bytes of these victims. The next step of
     /// the same purge starts from this number.
     public private(set) var leftToFiles = ByteCount.zero
-    /// Whether all of `Library/Caches` must go, but some of it may be missing here because the plan reached its file limit.
-    public private(set) var leavesCaches = false
+    /// The folder whose turn comes after the victims. It goes as a whole, so the plan ends before it.
+    public private(set) var folder: WholeFolder?
     /// Groups of which the plan has some files, and may lack others because it reached its file limit.
     public private(set) var unfinished: [UnfinishedGroup<File>] = []
     /// Some of the files that were skipped although their turn had come.
@@ -63,32 +63,29 @@ public struct PurgePlan<File: Sendable>: Sendable {
 
     /// Plans a purge from the victims that `next` returns in purge order. Planning stops when the goal is reached and no group
     /// is left incomplete, at `limit` files, or when `next` returns nil. Victims that are not needed are never requested, so
-    /// the cost of a plan depends only on the victims that it takes. If the order takes Caches whole, a file purged because it
-    /// is in `Library/Caches` brings the rest of that place along.
+    /// the cost of a plan depends only on the victims that it takes. If `next` returns nil because a folder that goes as a whole
+    /// comes next, `nextFolder` returns that folder.
     public init(
         _ goal: PurgeGoal, in order: PurgeOrder = .documented, othersPurgeable: ByteCount,
-        share: OthersShare = OthersShare(), limit: Int = .max, next: (PurgeStep?) -> Victim<File>?
+        share: OthersShare = OthersShare(), limit: Int = .max, nextFolder: () -> WholeFolder? = { nil },
+        next: (PurgeStep?) -> Victim<File>?
     ) {
         switch goal {
         case .bytes(let short):
             // A negative amount counts as zero: a purge must never make others grow.
             let part = share.part(of: short)
             fromOthers = min(part, othersPurgeable)
-            let isLast = take(short - fromOthers, of: nil, limit, next)
+            let isLast = take(short - fromOthers, of: nil, limit, nextFolder, next)
             let files = bytes
-            if order.takesCachesWhole, victims.last?.reason == .caches {
-                takeRestOfCaches(limit, next)
-            } else {
-                noteUnfinished(order)
-            }
+            noteUnfinished(order)
             if isLast { restOfOthers = max(.zero, min((short - freed).roundedUp, othersPurgeable - fromOthers)) }
             leftToFiles = max(.zero, short - part - files)
         case .step(let only):
-            _ = take(nil, of: only, limit, next)
+            _ = take(nil, of: only, limit, { nil }, next)
             leftToFiles = max(.zero, share.leftToFiles - bytes)
         case .all:
             fromOthers = othersPurgeable
-            _ = take(nil, of: nil, limit, next)
+            _ = take(nil, of: nil, limit, nextFolder, next)
         }
     }
 
@@ -109,25 +106,19 @@ public struct PurgePlan<File: Sendable>: Sendable {
     }
 
     /// Takes files until `wanted` bytes are found and the last group is complete, or all files if `wanted` is nil, but stops at
-    /// `limit`. Returns whether `next` has run out of files.
+    /// `limit` and before a folder. Returns whether nothing is left to take.
     private mutating func take(
-        _ wanted: ByteCount?, of step: PurgeStep?, _ limit: Int, _ next: (PurgeStep?) -> Victim<File>?
+        _ wanted: ByteCount?, of step: PurgeStep?, _ limit: Int, _ nextFolder: () -> WholeFolder?,
+        _ next: (PurgeStep?) -> Victim<File>?
     ) -> Bool {
         while wanted.map({ bytes < $0 }) ?? true || victims.last?.unfinishedGroup != nil, victims.count < limit {
-            guard let victim = next(step) else { return true }
+            guard let victim = next(step) else {
+                folder = nextFolder()
+                return folder == nil
+            }
             add(victim)
         }
         return false
-    }
-
-    /// Takes the rest of Caches after a file that was purged because it is there. Everything earlier in the order is already
-    /// taken, and nothing later is among the victims.
-    private mutating func takeRestOfCaches(_ limit: Int, _ next: (PurgeStep?) -> Victim<File>?) {
-        leavesCaches = true
-        while victims.count < limit {
-            guard let victim = next(.caches) else { return leavesCaches = false }
-            add(victim)
-        }
     }
 
     private mutating func noteUnfinished(_ order: PurgeOrder) {

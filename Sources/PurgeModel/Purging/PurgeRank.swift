@@ -12,29 +12,24 @@ public struct PurgeRank: Hashable, Comparable, Sendable {
     public let urgency: Urgency
     /// How the file exceeds its directory's policy, if it does. That moves the file into the step `policy`.
     public let breach: PolicyBreach?
-    /// Whether a file in `tmp` has been unused for `PurgeRule.temporaryAge`.
-    public let isAged: Bool
 
     /// `step` is the step of the file's place or mark. A policy does not change the rank of files in `tmp`, which the
     /// documented order takes first anyway. The step `policy` means a file in Caches that exceeds a policy: the limit in
     /// `breach` or, if that is nil, the age limit.
-    public init(step: PurgeStep, urgency: Urgency, breach: PolicyBreach? = nil, isAged: Bool = false) {
+    public init(step: PurgeStep, urgency: Urgency, breach: PolicyBreach? = nil) {
         place = step == .policy ? .caches : step
         self.urgency = urgency
         self.breach = step == .temporary ? nil : step == .policy ? breach ?? .age : breach
-        self.isAged = step == .temporary && isAged
     }
 
     public var step: PurgeStep { breach == nil ? place : .policy }
 
     /// Returns the rank of a file, or nil if it is never purged. Unmarked files in tmp and Caches have urgency low, and the
     /// mark `0` has no effect there.
-    public static func of(
-        tier: Tier, effectiveMark: PurgeMark?, breach: PolicyBreach? = nil, isAged: Bool = false
-    ) -> PurgeRank? {
+    public static func of(tier: Tier, effectiveMark: PurgeMark?, breach: PolicyBreach? = nil) -> PurgeRank? {
         let urgency = effectiveMark?.urgency
         switch tier {
-        case .temporary: return PurgeRank(step: .temporary, urgency: urgency ?? .low, isAged: isAged)
+        case .temporary: return PurgeRank(step: .temporary, urgency: urgency ?? .low)
         case .caches: return PurgeRank(step: .caches, urgency: urgency ?? .low, breach: breach)
         case .persistent: return urgency.map { PurgeRank(step: .marked, urgency: $0, breach: breach) }
         }
@@ -64,7 +59,7 @@ public struct PurgeRank: Hashable, Comparable, Sendable {
     public var index: Int {
         let number =
             switch breach {
-            case nil: isAged ? 1 : 0
+            case nil: 0
             case .age?: 1
             case .size?: 2
             }

@@ -8,8 +8,6 @@ public struct PurgeFacts: Hashable, Sendable {
     public var mark: PurgeMark?
     /// How the file exceeds the policy of its directory.
     public var breach: PolicyBreach?
-    /// Whether a file in `tmp` has been unused for `PurgeRule.temporaryAge`.
-    public var isAged = false
     /// The number of charged blocks.
     public var blocks: Int64
     /// Whether the last name has been removed.
@@ -78,8 +76,7 @@ public enum PurgeVerdict: Hashable, Sendable {
 /// one rule.
 public enum PurgeRule {
     public static func verdict(on file: PurgeFacts, for aim: PurgeAim) -> PurgeVerdict {
-        let rank = PurgeRank.of(
-            tier: file.tier, effectiveMark: file.mark, breach: file.breach, isAged: file.isAged)
+        let rank = PurgeRank.of(tier: file.tier, effectiveMark: file.mark, breach: file.breach)
         var refusals: PurgeRefusals = []
         if file.isGone { refusals.insert(.noEntry) }
         if file.kind == .other { refusals.insert(.special) }
@@ -103,11 +100,6 @@ extension PurgeRule {
     /// The time for which an empty, unchanged folder stays in `tmp`.
     public static let folderAge = TimeSpan(seconds: 86400)
 
-    /// Returns the last use of a file that reaches `temporaryAge` at this moment.
-    public static func lastUseOfAged(at now: Instant) -> Instant {
-        now.advanced(by: TimeSpan(seconds: -temporaryAge.seconds))
-    }
-
     /// Returns whether the daily removal takes a file in `tmp`. Empty files and symbolic links go too; open and hard-linked
     /// files stay.
     public static func isOver(_ file: PurgeFacts, lastUse: Instant, at now: Instant) -> Bool {
@@ -115,7 +107,7 @@ extension PurgeRule {
         // This removal does not aim to free bytes, so it also takes tombstones and leaves none.
         file.leavesTombstone = false
         let isVictim = file.tier == .temporary && verdict(on: file, for: .place).rank != nil
-        return isVictim && lastUse <= lastUseOfAged(at: now)
+        return isVictim && lastUse.advanced(by: temporaryAge) <= now
     }
 
     /// Returns whether the daily removal takes an empty folder in `tmp` that last changed at `folderChanged`.

@@ -3,8 +3,6 @@
 public struct Reclaiming: Hashable, Sendable {
     /// The highest urgency since the purge began; nil before that, and in a profile that does not let the purge lag.
     public private(set) var urgency: Urgency?
-    /// The moment since which all of `Library/Caches` is being purged. Files used afterwards stay.
-    public private(set) var clearing: Instant?
     /// The space that the largest refused write needs, as far as purging can provide it. It is zero once that much is free.
     public private(set) var refusedNeed = ByteCount.zero
 
@@ -13,16 +11,13 @@ public struct Reclaiming: Hashable, Sendable {
     /// Returns the urgency on this device, or nil if nothing requests a purge. A purge that has begun does not become less
     /// urgent before it ends.
     public func urgency(on device: Device) -> Urgency? {
-        if clearing != nil { return .high }
         let now = refusedNeed > .zero ? .high : device.profile.urgency(at: device.level)
         return now.map { max($0, urgency ?? .low) }
     }
 
-    /// Returns the goal: the rest of `Library/Caches` while all of it is being purged, otherwise the shortfall, if any. Returns
-    /// nil if there is no goal or no purge is requested.
+    /// Returns the shortfall as the goal; nil if there is none, or no purge is requested.
     func goal(on device: Device) -> PurgeGoal? {
         guard urgency(on: device) != nil else { return nil }
-        if clears(on: device) { return .step(.caches) }
         let desired = device.profile.urgency(at: device.level) == nil ? .zero : device.limits.desired
         let short = max(desired, refusedNeed) - device.capacity.balance
         return short > .zero ? .bytes(short) : nil
@@ -31,8 +26,7 @@ public struct Reclaiming: Hashable, Sendable {
     /// Returns whether a purge is requested and would find something.
     func isDue(on device: Device) -> Bool {
         guard let urgency = urgency(on: device) else { return false }
-        return clears(on: device)
-            || finds(urgency, on: device, besides: device.ledgers.bytes(\.heldByClass, urgency, device))
+        return finds(urgency, on: device, besides: device.ledgers.bytes(\.heldByClass, urgency, device))
     }
 
     /// Returns whether more than `held` bytes can be purged at this urgency.
@@ -40,16 +34,10 @@ public struct Reclaiming: Hashable, Sendable {
         device.othersPurgeable + device.ledgers.bytes(\.reclaimableByClass, urgency, device) > held
     }
 
-    /// Returns whether all of Caches is being purged now. The launch of the app ends that.
-    public func clears(on device: Device) -> Bool { clearing != nil && !device.app.isInForeground }
-
     /// Records that the purge takes its next files. If the profile lets the purge lag, its urgency does not fall until it ends.
     public mutating func begin(on device: Device) {
         if device.profile.lags { urgency = urgency(on: device) }
     }
-
-    /// Begins to purge all of Caches at `moment`; with nil, records that nothing purgeable is left there.
-    public mutating func clearCaches(since moment: Instant?) { clearing = moment }
 
     /// Requests a purge for a refused write of `need` bytes, if the profile lets the purge lag and purging can serve the write.
     /// If `takesPart` is true, a part of `need` is enough for the write.
@@ -65,13 +53,12 @@ public struct Reclaiming: Hashable, Sendable {
     @inline(never)
     mutating func settle(on device: Device, free: ByteCount) {
         if free >= refusedNeed { refusedNeed = .zero }
-        if !clears(on: device) { clearing = nil }
         guard let current = urgency(on: device) else { return urgency = nil }
-        if urgency != nil, clearing == nil, !finds(current, on: device) { self = Reclaiming() }
+        if urgency != nil, !finds(current, on: device) { self = Reclaiming() }
     }
 
     /// Whether nothing is requested or under way, so that `settle` has nothing to do.
-    public var isNone: Bool { urgency == nil && clearing == nil && refusedNeed == .zero }
+    public var isNone: Bool { urgency == nil && refusedNeed == .zero }
 }
 
 extension [Ledger] {
@@ -85,6 +72,7 @@ extension [Ledger] {
 
     /// Returns how many of these bytes, over all containers, a purge of this urgency takes.
     func bytes(_ files: (Ledger) -> PurgeableBytes, _ urgency: Urgency, _ device: Device) -> ByteCount {
-        reduce(.zero) { $0 + device.profile.bytes(of: files($1), urgency, isInForeground: device.app.isInForeground) }
+        let takesCaches = urgency.takesCaches(of: device)
+        return reduce(.zero) { $0 + device.profile.bytes(of: files($1), urgency, takesCaches: takesCaches) }
     }
 }

@@ -5,6 +5,16 @@ public struct TemporaryAgeing: Hashable, Sendable {
     /// The day of the last removal or, before the first one, the day on which counting began; nil before that.
     public internal(set) var day: Int64?
 
+    /// The daily removal leaves a `tmp` alone that has no more than this.
+    private static let leastBytes = ByteCount(10 << 20)
+
+    /// Returns whether space is scarce enough, and `tmp` large enough, for the daily removal. It spares an app that runs.
+    static func isNeeded(on device: Device) -> Bool {
+        let desired = device.limits.desired
+        let temporary = device.ledgers.reduce(.zero) { $0 + $1.temporary.bytes }
+        return !device.app.isRunning && device.capacity.free < desired + desired + desired && temporary > leastBytes
+    }
+
     /// The range of days of a device's clock.
     static let days: ClosedRange<Int64> = Instant.distantPast.day...Instant(nanoseconds: .max).day
 

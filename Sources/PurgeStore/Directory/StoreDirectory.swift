@@ -22,7 +22,7 @@ struct StoreDirectory: Sendable {
     /// Returns whether purgefs uses the name in a store. Names that begin with `device.json` or `journal.sqlite` count, and so
     /// does `lost+found`, which mkfs makes at the top of a file system.
     static func isOurs(_ name: String) -> Bool {
-        name == "container" || name == "extents" || name == "lost+found"
+        name == "container" || name == "extents" || name == PurgedFolders.name || name == "lost+found"
             || name == lastWordsName || name == oldLastWordsName || name.hasPrefix("device.json")
             || name.hasPrefix("journal.sqlite")
     }

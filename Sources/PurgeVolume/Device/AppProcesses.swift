@@ -82,18 +82,33 @@ final class AppProcesses: Sendable {
                 Self.send(SIGCONT, to: state.stopped)
                 state.stopped = []
             case .terminated, .offloaded:
-                if !state.stopped.isEmpty { kill(&state) }
+                if !state.stopped.isEmpty { _ = kill(&state) }
             }
             return []
         }
     }
 
     /// Kills the processes.
-    func kill() { state.withLock { kill(&$0) } }
+    func kill() { state.withLock { _ = kill(&$0) } }
 
-    private func kill(_ state: inout State) {
-        Self.send(SIGKILL, to: state.stopped + Self.members(state))
+    /// Kills the processes, and waits until they have ended, but at most `patience`.
+    func killAndWait() {
+        var left = state.withLock { kill(&$0) }
+        let began = System.uptime()
+        while System.uptime() - began < Self.patience {
+            left = left.filter { process in
+                ProcessStatus(of: process.pid).map { $0.begin == process.begin && !$0.hasEnded } ?? false
+            }
+            if left.isEmpty { return }
+            usleep(1000)
+        }
+    }
+
+    private func kill(_ state: inout State) -> [ProcessStatus] {
+        let killed = state.stopped + Self.members(state)
+        Self.send(SIGKILL, to: killed)
         state.stopped = []
+        return killed
     }
 
     /// Stops the processes, and those that they start meanwhile.

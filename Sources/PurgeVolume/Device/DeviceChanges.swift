@@ -16,8 +16,6 @@ struct DeviceChanges: VolumeFamily {
     func apply(_ wanted: DeviceChange, as text: String, by pid: pid_t) throws(Errno) {
         var moment: FileTime?
         if case .clock = wanted { moment = try store.momentBetweenStamps() }
-        // Settles first, so that all numbers are correct from the moment the new profile takes effect.
-        if case .profile = wanted { policies.settle(ages: true) }
         let stamp = moment
         try make(by: pid) { (device, now) throws(DeviceRefusal) in
             let now = stamp.map { device.fileClock.time(of: $0) } ?? now
@@ -76,7 +74,7 @@ struct DeviceChanges: VolumeFamily {
         var isSaved = true
         for effect in effects {
             switch effect {
-            case .event, .level, .clock, .profile: break  // `VolumeState.take` has done it
+            case .event, .level, .clock: break  // `VolumeState.take` has done it
             case .age(let moment): age(moment, pid)
             case .purge(.pressure): Reclaimer(core: core).awaitPressure()
             case .purge(let trigger): purge(trigger, pid)
@@ -143,7 +141,6 @@ extension VolumeState {
         case .level(let change): note(change)
         case .clock(let seconds): core.clock.set(secondsAhead: seconds)
         case .lockState(let state): core.note(state)
-        case .profile(let profile): core.agesTemporary.store(profile.agesTemporary, ordering: .relaxed)
         case .age, .purge, .work, .policies, .processes, .killApp, .launch, .forgetAttributes, .save: break
         }
     }

@@ -1,7 +1,8 @@
 import PurgeModel
 import PurgeSystem
 
-/// Carries out work that becomes due on the device, such as the end of `locking`, the expiry of access and the check of `tmp` for old files.
+/// Carries out work that becomes due on the device, such as the end of `locking`, the expiry of access and the check of `tmp` for
+/// old files.
 struct DeviceTimer: VolumeFamily {
     let core: VolumeCore
     let deviceChanges: DeviceChanges

@@ -11,6 +11,7 @@ struct FileCreation: VolumeFamily {
         _ name: CName, in parent: Node, mode: mode_t, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> (Entry, Handle) {
         try names.refuseReserved(name, in: parent, with: .exists)
+        try names.refuseHidden(parent, parent, caller)
         let key = Name(name)
         try names.makeWay(for: key, in: parent)
         while true {

@@ -8,7 +8,10 @@ struct Lookups: VolumeFamily {
     let core: VolumeCore
 
     func lookup(_ name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
-        if parent.isControl { return try control.lookup(name, in: parent) }
+        if parent.isControl {
+            if purgedNames.isAnnouncer(caller), let hidden = hiddenFolder(named: name) { return try entry(of: hidden) }
+            return try control.lookup(name, in: parent)
+        }
         if parent === root, let directory = control.directory(named: name) { return directory }
         var disagreement = Disagreement()
         repeat {
@@ -17,7 +20,12 @@ struct Lookups: VolumeFamily {
         throw .stale
     }
 
-    /// Returns the entry of a node that PageWaiter looks up by a temporary name, which the kernel must not cache.
+    /// Returns the folder to which the announcing thread moves folders that are purged as a whole.
+    private func hiddenFolder(named name: CName) -> Node? {
+        core.hiddenFolders.withLock { folders in folders.first { strcmp($0.key.hiddenName, name) == 0 }?.value }
+    }
+
+    /// Returns the entry of a node that PageWaiter or the announcing thread looks up by a name that the kernel must not cache.
     func entry(of node: Node) throws(Errno) -> Entry {
         let attributes = try attributes(of: node)
         change { $0.grant(node) }

@@ -10,6 +10,7 @@ extension NameChanges {
         try refuseReserved(name, in: parent, with: .notPermitted)
         try refuseReserved(newName, in: newParent, with: .notPermitted)
         if flags & ~(System.renameNoReplace | System.renameExchange) != 0 { throw .invalid }
+        try refuseHidden(parent, newParent, caller)
         let from = Dentry(directory: parent, name: Name(name))
         let to = Dentry(directory: newParent, name: Name(newName))
         try makeWay(for: to.name, in: newParent)
@@ -27,7 +28,8 @@ extension NameChanges {
                 try System.rename(at: source.raw, name, to: destination.raw, newName, flags: flags)
             } then: { state -> String? in
                 let isExchange = flags & System.renameExchange != 0
-                if records {
+                // A folder that is purged as a whole moves to a hidden one. The purge tells of the files in it.
+                if records, state[newParent].io.descriptorSlot != NodeIO.pinnedSlot {
                     state.outbox += Event.renaming(node, from, over: found, to, isExchange, by: caller.tid, state)
                 }
                 state.rename(node, from, over: found, to, isExchange, by: caller.tid)
@@ -41,6 +43,24 @@ extension NameChanges {
         }
         if let sidecar { store.removeSidecar(sidecar) }
         core.finishPlacing(below: [node, target])
+    }
+
+    /// Throws ENOENT for new entries in a folder that has been purged as a whole, and for renames out of one or into one. Such
+    /// a folder is gone.
+    func refuseHidden(_ parent: Node, _ newParent: Node, _ caller: Caller) throws(Errno) {
+        guard port.announcer != 0, !purgedNames.isAnnouncer(caller), core.foldersMoved.load(ordering: .relaxed) > 0
+        else { return }
+        if read({ isHidden(parent, $0) || isHidden(newParent, $0) }) { throw .noEntry }
+    }
+
+    /// Whether a directory is where folders go that are purged as a whole, or below.
+    private func isHidden(_ directory: Node, _ state: borrowing VolumeState) -> Bool {
+        var node = Optional(directory)
+        while let each = node {
+            if state[each].io.descriptorSlot == NodeIO.pinnedSlot { return true }
+            node = state[each].parent
+        }
+        return false
     }
 }
 

@@ -41,6 +41,7 @@ struct NameChanges: VolumeFamily {
         _ body: (Int32) throws(Errno) -> Void
     ) throws(Errno) -> Entry {
         try refuseReserved(name, in: parent, with: .exists)
+        try refuseHidden(parent, parent, caller)
         let key = Name(name)
         guard try lookups.settledEntry(key, in: parent) == nil else { throw .exists }
         if isFile { try protection.admitNew(key, in: parent, by: caller.tid) }
@@ -81,6 +82,7 @@ struct NameChanges: VolumeFamily {
 
     func link(_ node: Node, as name: CName, in parent: Node, caller: Caller) throws(Errno) -> Entry {
         try refuseReserved(name, in: parent, with: .notPermitted)
+        try refuseHidden(parent, parent, caller)
         if node.isControl { throw .notPermitted }
         let key = Name(name)
         guard try lookups.settledEntry(key, in: parent) == nil else { throw .exists }

@@ -11,14 +11,12 @@ struct DirectoryPolicies: VolumeFamily {
 
     /// Updates the rank of files that have reached an age, or whose directory has reached a limit. Called before files are
     /// chosen for a purge or a plan, and before control files report numbers. Works in batches, and releases the lock between
-    /// them. With `ages`, the age of files in `tmp` is checked even if the profile does not ask for it.
-    func settle(ages: Bool = false) {
-        guard ages || core.hasPolicies.load(ordering: .relaxed) || core.agesTemporary.load(ordering: .relaxed) else {
-            return
-        }
+    /// them.
+    func settle() {
+        guard core.hasPolicies.load(ordering: .relaxed) else { return }
         let now = clock.now
-        guard !read({ $0.tree.isSettled(at: now, ages: ages) }) else { return }
-        while change({ $0.tree.advance(to: now, limit: Purger.batch, ages: ages) }) {}
+        guard !read({ $0.tree.isSettled(at: now) }) else { return }
+        while change({ $0.tree.advance(to: now, limit: Purger.batch) }) {}
     }
 
     /// Begins to carry out the policies: purges the files that have reached the age by now and, where a directory has reached

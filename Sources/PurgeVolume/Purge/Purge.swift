@@ -26,7 +26,7 @@ struct Purge: ~Copyable {
 
     func event(_ victim: Victim<Node>, _ removal: Removal) -> Event {
         var event = event(victim.reason, bytes: victim.bytes)
-        (event.path, event.tier) = (removal.path.text, victim.tier)
+        (event.path, event.tier) = (removal.path.formerText, victim.tier)
         event.lastUse = victim.age.lastUse.iso8601
         if removal.purgedName.isEmptied { event.tombstone = true }
         return event

@@ -34,6 +34,10 @@ extension PurgeSelections {
         }
         victims.sort { Self.goesBefore($0, $1, in: order) }
         for (at, next) in zip(victims.indices, victims.dropFirst()) {
+            let turn = next.turn(in: order)
+            if order.folder(at: turn) != nil, victims[at].turn(in: order) == turn {
+                victims[at].unfinishedGroup = next.file
+            }
             guard let unit = next.file.unit, unit.id == victims[at].file.unit?.id else { continue }
             victims[at].unfinishedGroup = next.file
         }
@@ -72,9 +76,32 @@ extension PurgeSelections {
     /// Returns what `storage.reclaim` would purge.
     func plan(_ request: PurgeRequest) throws(Errno) -> PurgeAnswer {
         guard case .byRule(let command, below: nil) = request else { return plan(try select(request)) }
+        let plan = plan(command.goal)
+        let folders = folders(in: plan, for: command.goal)
         let empty = command.takesEmptyFiles ? emptyFiles(of: command) : []
+        let others = empty.filter { file in !folders.contains { file.path.lies(in: Array($0.path.utf8)) } }
         return PurgeAnswer(
-            plan(command.goal), and: inSlices(empty) { $1[$0.node].parent == nil ? nil : Victim($0, in: $1) })
+            plan, and: inSlices(others) { $1[$0.node].parent == nil ? nil : Victim($0, in: $1) },
+            rest(of: folders, besides: plan.victims.map(\.file)))
+    }
+
+    /// Returns the folders that a plan takes as a whole.
+    private func folders(in plan: PurgePlan<FoundFile>, for goal: PurgeGoal) -> [WholeFolder] {
+        let (order, place) = read { ($0.device.order(for: goal, .command), goal.folder(in: $0.device.profile)) }
+        let found = Set(plan.victims.compactMap { $0.rank.flatMap { order.folder(of: $0) } })
+        return WholeFolder.allCases.filter { $0 == place || found.contains($0) }
+    }
+
+    /// Returns lines for the files that go with these folders although they free nothing: open and hard-linked ones, for
+    /// example.
+    private func rest(of folders: [WholeFolder], besides files: [FoundFile]) -> [PlanLine] {
+        let known = Set(files.map { ObjectIdentifier($0.node) })
+        return folders.flatMap { folder -> [PlanLine] in
+            let path = Array(folder.path.utf8)
+            guard let top = entry(at: path), top.isDirectory else { return [] }
+            return self.files(below: top, path) { _ in true }.filter { !known.contains(ObjectIdentifier($0.node)) }
+                .map { PlanLine(path: $0.path, reason: folder.reason, bytes: .zero, leavesTombstone: false) }
+        }
     }
 }
 

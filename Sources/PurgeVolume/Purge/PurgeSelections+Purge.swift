@@ -21,11 +21,11 @@ struct PurgeAnswer {
         if selection.namesRefused { refused = selection.missing.map { PlanLine(refused: $0, .noEntry) } }
     }
 
-    /// Combines a plan with files that are purged after it.
-    init(_ plan: PurgePlan<FoundFile>, and others: [Victim<FoundFile>]) {
+    /// Combines a plan with files that are purged after it, and lines for files that go along.
+    init(_ plan: PurgePlan<FoundFile>, and others: [Victim<FoundFile>], _ rest: [PlanLine]) {
         func fromOthers(_ bytes: ByteCount) -> [PlanLine] { bytes > .zero ? [PlanLine(fromOthers: bytes)] : [] }
         purged = fromOthers(plan.fromOthers) + plan.victims.map { PlanLine($0) } + fromOthers(plan.restOfOthers)
-        purged += others.map { PlanLine($0) }
+        purged += others.map { PlanLine($0) } + rest
     }
 
     fileprivate mutating func refuse(_ file: FoundFile, _ cause: PurgeRefusal) {

@@ -67,7 +67,7 @@ struct PurgeSelections: VolumeFamily {
         return Selection(files: files, namesRefused: false)
     }
 
-    private func entry(at path: [UInt8]) -> Node? { read { entry(at: path, in: $0) } }
+    func entry(at path: [UInt8]) -> Node? { read { entry(at: path, in: $0) } }
 
     private func entry(at path: [UInt8], in state: borrowing VolumeState) -> Node? {
         path.split(separator: UInt8(ascii: "/")).reduce(root) { (node: Node?, name) in
@@ -84,7 +84,7 @@ struct PurgeSelections: VolumeFamily {
 
     /// Returns the entries below a folder that are not folders, sorted by path. `takes` must accept the path of the entry, or
     /// of a folder around it that is also below `folder`.
-    private func files(below folder: Node, _ path: [UInt8], _ takes: ([UInt8]) -> Bool) -> [FoundFile] {
+    func files(below folder: Node, _ path: [UInt8], _ takes: ([UInt8]) -> Bool) -> [FoundFile] {
         var found: [FoundFile] = []
         var pending = [(folder: folder, path: path, isTaken: false)]
         while let next = pending.popLast() {

@@ -116,38 +116,66 @@ struct Purger: VolumeFamily {
     ) {
         // Done once, at the beginning: a plan can then predict which files are purged because they exceed a policy.
         policies.settle()
-        var (freed, leftToFiles, clearsCaches) = (ByteCount.zero, ByteCount.zero, false)
-        let began = clock.now
+        var course = PurgeCourse(trigger: trigger, tid: tid, began: clock.now)
         var lastPurge = System.uptime()
         while true {
-            let (seen, spared) = (core.released.generation, began...max(began, clock.now))
-            var isHeld = false
-            let purge = change { state -> Purge? in
-                func choose(_ goal: PurgeGoal, _ state: inout VolumeState) -> Purge? {
-                    state.choose(
-                        goal, trigger: trigger, tid: tid, limit: Self.batch, spared: goal.isWhole ? spared : nil,
-                        leftToFiles: leftToFiles)
-                }
-                clearsCaches = clearsCaches && state.device.app != .foreground
-                if clearsCaches, let rest = choose(.step(.caches), &state) { return rest }
-                clearsCaches = false
-                guard let goal = goal(state, freed) else { return nil }
-                if let purge = choose(goal, &state) { return purge }
-                isHeld = state.device.held > .zero
-                return nil
-            }
+            let (seen, now) = (core.released.generation, clock.now)
+            let purge = change { state in course.choose(goal(state, course.freed), at: now, &state) }
             if let purge {
-                (leftToFiles, clearsCaches) = (purge.plan.leftToFiles, clearsCaches || purge.plan.leavesCaches)
+                course.leftToFiles = purge.plan.leftToFiles
                 carryOut(purge, &debt) { events in
-                    freed += events.freed
+                    course.freed += events.freed
                     report(events)
                 }
-                lastPurge = System.uptime()
-            } else if !isHeld || System.uptime() - lastPurge > Self.patienceForHeldFiles
+            } else if let folder = course.folder {
+                let part = WholeFolderPurge(
+                    core: core, folder: folder, trigger: trigger, isNamed: course.isPlace, tid: tid
+                ).run(&debt, report: report)
+                course.freed += part
+                course.leftToFiles = max(.zero, course.leftToFiles - part)
+                // Nothing is left in its turn that can be removed, or the app has come to the foreground.
+                if course.isPlace || part == .zero { return }
+            } else if !course.isHeld || System.uptime() - lastPurge > Self.patienceForHeldFiles
                 || !core.released.wait(while: seen, milliseconds: 1000)
             {
                 return
+            } else {
+                continue
             }
+            lastPurge = System.uptime()
         }
+    }
+}
+
+/// The course of a purge in steps.
+private struct PurgeCourse {
+    let trigger: PurgeTrigger
+    let tid: pid_t
+    let began: Instant
+    var freed = ByteCount.zero
+    var leftToFiles = ByteCount.zero
+    /// The folder that goes next, as a whole, if the last call of `choose` has returned nil.
+    private(set) var folder: WholeFolder?
+    /// Whether the goal is a place, which is purged only once.
+    private(set) var isPlace = false
+    /// Whether files that are being changed could be purged later.
+    private(set) var isHeld = false
+
+    /// Decides on the next step towards a goal. Returns nil if there is none, or a folder goes next.
+    mutating func choose(_ goal: PurgeGoal?, at now: Instant, _ state: inout VolumeState) -> Purge? {
+        (folder, isHeld) = (nil, false)
+        guard let goal else { return nil }
+        isPlace = goal.step != nil
+        folder = goal.folder(in: state.device.profile)
+        if folder != nil { return nil }
+        let spared = goal.isWhole ? began...max(began, now) : nil
+        let purge = state.choose(
+            goal, trigger: trigger, tid: tid, limit: Purger.batch, spared: spared, leftToFiles: leftToFiles)
+        guard let purge else {
+            folder = state.tree.nextFolder(spared: spared, in: state.device.order(for: goal, trigger))
+            isHeld = state.device.held > .zero
+            return nil
+        }
+        return purge
     }
 }

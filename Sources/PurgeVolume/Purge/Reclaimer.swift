@@ -44,36 +44,36 @@ struct Reclaimer: VolumeFamily {
         openFiles.settleMappings()
         guard read({ $0.reclaimCall.mayBegin($0.device) }) else { return false }
         policies.settle()
-        let now = clock.now
+        var folder: WholeFolder?
         let purge = change { state -> Purge? in
             guard state.reclaimCall.mayBegin(state.device) else { return nil }
-            return choose(at: now, &state)
+            return choose(&state, &folder)
         }
-        guard let purge else { return false }
-        purger.purgeAndWait(purge)
+        if let purge {
+            purger.purgeAndWait(purge)
+            return true
+        }
+        guard let folder else { return false }
+        let freed = purgedNames.awaitingAnnouncements { debt in
+            WholeFolderPurge(core: core, folder: folder, trigger: .pressure, isNamed: false, tid: 0).run(&debt)
+        }
+        change { $0.reclaimCall.leftToFiles = max(.zero, $0.reclaimCall.leftToFiles - freed) }
         return true
     }
 
-    /// Chooses the next files. Returns nil if there is nothing to take now.
-    private func choose(at now: Instant, _ state: inout VolumeState) -> Purge? {
+    /// Chooses the next files or, if `folder` is set afterwards, that folder. Returns nil if there is nothing to take now.
+    private func choose(_ state: inout VolumeState, _ folder: inout WholeFolder?) -> Purge? {
         state.tree.accounts.beginReclaiming()
         guard state.device.shouldReclaim, let goal = state.device.goal(for: .pressure) else { return nil }
-        // Files that are used while Caches is cleared stay, so that the clearing ends.
-        let spared = state.device.reclaiming.clearing.map { $0...max($0, now) }
         let purge = state.choose(
-            goal, trigger: .pressure, tid: 0, limit: Purger.batch, spared: spared,
-            leftToFiles: state.reclaimCall.leftToFiles)
+            goal, trigger: .pressure, tid: 0, limit: Purger.batch, leftToFiles: state.reclaimCall.leftToFiles)
         if let purge {
             state.reclaimCall.leftToFiles = purge.plan.leftToFiles
-            if purge.plan.leavesCaches { state.tree.accounts.clearCaches(since: now) }
             return purge
         }
-        guard goal.isWhole else {
-            state.tree.accounts.giveUpReclaiming()
-            return nil
-        }
-        state.tree.accounts.clearCaches(since: nil)
-        return choose(at: now, &state)
+        folder = state.tree.nextFolder(in: state.device.order(for: goal, .pressure))
+        if folder == nil { state.tree.accounts.giveUpReclaiming() }
+        return nil
     }
 
     /// Returns when the pressure requires no more purging now; a purge whose latency has not elapsed does not count. Returns at

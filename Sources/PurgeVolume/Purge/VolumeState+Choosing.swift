@@ -25,6 +25,7 @@ extension VolumeState {
         var plan = PurgePlan<Node>(
             goal, in: order, othersPurgeable: device.othersPurgeable,
             share: OthersShare(percent: device.othersShare, leftToFiles: leftToFiles), limit: limit,
+            nextFolder: { tree.nextFolder(spared: spared, in: order) },
             next: { tree.popVictim(step: $0, spared: spared, in: order) })
         tree.accounts.takeFromOthers(plan.allFromOthers)
         for victim in plan.victims { tree.choose(victim.file) }

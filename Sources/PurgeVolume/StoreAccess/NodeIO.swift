@@ -17,6 +17,8 @@ struct NodeIO: ~Copyable {
     /// An O_PATH descriptor of a directory, if the cache has one.
     var descriptor: FileDescriptor?
     var descriptorSlot = -1
+    /// The slot of a directory whose descriptor stays: a hidden one (`WholeFolderPurge`).
+    static let pinnedSlot = -2
     var descriptorWasUsed = false
     /// The stored extents of a file that is not dense.
     var extents: StoredExtents?

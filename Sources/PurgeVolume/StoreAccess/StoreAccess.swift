@@ -72,6 +72,9 @@ struct StoreAccess: VolumeFamily {
     func locate(_ node: Node) throws(Errno) -> Location {
         while true {
             let (found, directory) = read { state -> (Location?, Node?) in
+                if state[node].io.descriptorSlot == NodeIO.pinnedSlot, let own = state[node].io.descriptor {
+                    return (.itself(own), nil)
+                }
                 guard let parent = state[node].parent else {
                     if node === root { return (.itself(store.container), nil) }
                     if let remains = state[node].io.remains { return (remains.location, nil) }
