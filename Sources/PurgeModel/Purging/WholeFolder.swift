@@ -33,13 +33,6 @@ public enum WholeFolder: CaseIterable, Hashable, Sendable {
         case .temporary: .temporary
         }
     }
-
-    public var tier: Tier {
-        switch self {
-        case .caches: .caches
-        case .temporary: .temporary
-        }
-    }
 }
 
 extension PurgeGoal {
