@@ -82,7 +82,7 @@ extension Mounts {
                 seeded: place == "tmp" ? "tmp/a" : "Library/Caches/a", checkTermination)
         }
 
-        /// The same while the app is in the foreground.
+        /// Commands spare an app in the foreground, but not its folders.
         @Test(arguments: ["caches", "tmp"]) func notInTheForeground(place: String) throws {
             try run(
                 [], "$P purge $PURGEFS_MOUNT --tier \(place); cat $C/app.state; ls ~/Library/Caches; ls ~/tmp; exit 5"

@@ -39,7 +39,7 @@ extension Mounts {
         @Test func freeSpace() throws {
             try withOldFile { mount, big in
                 let blocks = try mount.number("storage.available") / 4096
-                // Others take what is not divisible by three.
+                // Others take the remainder of a division by three.
                 try mount.write("+\(blocks % 3 * 4096)", to: "storage.others")
                 try mount.setDesired(blocks / 3 * 4096)
                 try pass(4, on: mount)

@@ -141,7 +141,7 @@ extension Mounts {
             }
         }
 
-        /// A folder of the user beside the container is left alone, whatever its name.
+        /// A mount leaves a folder alone that the user has put beside the container.
         @Test func anotherFolderInTheStore() throws {
             try Self.withDevice { mount in
                 try mount.make("Library/Caches/a", size: 4096)
@@ -154,7 +154,7 @@ extension Mounts {
             }
         }
 
-        // What the numbers say.
+        // The numbers.
 
         /// Reclaimable counts the folders only if the app is not in the foreground, and never open or hard-linked files.
         @Test func reclaimable() throws {

@@ -78,7 +78,7 @@ extension PurgeScenario {
         ]
     }
 
-    /// What a folder takes along, and when it goes.
+    /// Folders with open, hard-linked and empty files, and the conditions under which they go.
     public static let ofWholeFolders: [PurgeScenario] = [
         device(
             "Caches takes open, hard-linked and empty files along",

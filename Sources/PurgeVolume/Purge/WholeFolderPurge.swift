@@ -34,7 +34,8 @@ struct WholeFolderPurge: VolumeFamily {
             port.report(
                 StoreError(
                     "the folder cannot be purged as a whole, so its files are purged one by one: \(error)",
-                    path: store.path + "/container/" + folder.path, advice: ""))
+                    path: store.path + "/container/" + folder.path,
+                    advice: "Unmount what is mounted in it, or make the folder above it writable."))
         }
         return freed > .zero ? freed : purgeFiles(since: began, &debt, report)
     }
