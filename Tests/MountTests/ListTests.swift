@@ -69,6 +69,16 @@ extension Mounts {
             }
         }
 
+        /// A reader that closes the pipe after the first line does not make `list` fail.
+        @Test func theReaderNeedsOneLine() throws {
+            try withMount { _ in
+                try withMount { _ in
+                    let script = "set -o pipefail; for round in 1 2 3; do \(PurgefsBinary.path) list | head -n 1; done"
+                    try Program.run("bash", "-e", "-c", script).succeeded()
+                }
+            }
+        }
+
         @Test func stateOfAStore() throws {
             try withMount { mount in
                 try mount.unmount()

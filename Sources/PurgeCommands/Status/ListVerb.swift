@@ -27,8 +27,9 @@ extension Verb {
         for container in containers {
             let row = ListedContainer(container)
             try console.print(asJSON ? JSONText.encode(row) : row.line)
-            // The next container may have to be waited for.
-            try console.flush()
+            // The next container may have to be waited for. A pipe gets all lines at once, because its reader may close it
+            // after the line that it looked for.
+            if console.isTerminal { try console.flush() }
         }
         return ExitStatus.done
     }
