@@ -10,8 +10,9 @@ extension Mounts {
             try Scratch.with("full") { scratch in
                 let disk = try BackingDirectory(.tmpfs, in: scratch.path, tmpfsSize: "8M")
                 let result = Result { try body(disk.path, scratch.path) }
-                try disk.release()
+                let release = Result { try disk.release() }
                 try result.get()
+                try release.get()
             }
         }
 

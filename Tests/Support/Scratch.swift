@@ -88,7 +88,10 @@ public struct Scratch: Sendable {
     public static func with<R>(_ label: String = "scratch", _ body: (Scratch) throws -> R) throws -> R {
         let scratch = try Scratch(label)
         let result = Result { try body(scratch) }
-        try scratch.remove()
-        return try result.get()
+        let removal = Result { try scratch.remove() }
+        // A failed test often leaves what cannot be removed, so its own error comes first.
+        let value = try result.get()
+        try removal.get()
+        return value
     }
 }
