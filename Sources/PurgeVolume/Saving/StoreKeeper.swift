@@ -63,7 +63,8 @@ final class StoreKeeper: VolumeFamily {
             let began = System.uptime()
             samples.take()
             flushEvents()
-            if read({ $0.device.revision }) != savedDevice.withLock({ $0.revision }) { saveDevice() }
+            // Nobody reads the device.json of a temporary store before `end` writes it.
+            if !store.isTemporary { saveChangedDevice() }
             // The chore removes leftovers, and finds files that have been unmapped and so become free or purgeable. Calls that
             // wait for room get it soon.
             chore()
@@ -241,6 +242,10 @@ extension StoreKeeper {
     @discardableResult
     func saveDevice(durably: Bool = false) -> Bool {
         saving.withLock { saving in writeDevice(durably: durably, &saving) }
+    }
+
+    private func saveChangedDevice() {
+        if read({ $0.device.revision }) != savedDevice.withLock({ $0.revision }) { saveDevice() }
     }
 
     private func writeDevice(durably: Bool, _ saving: inout Saving) -> Bool {
