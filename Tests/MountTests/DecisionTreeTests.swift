@@ -45,6 +45,20 @@ extension Mounts {
             }
         }
 
+        @Test func cachesGoneWhileTheAppWasInTheBackground() throws {
+            try withMount(["--total", "64M", "--profile", "device", "--purge-latency", "0"]) { mount in
+                try mount.make("Library/Caches/feed", size: 5000)
+                for command in ["launch", "background"] { try mount.write(command, to: "app.state") }
+                try mount.write("62M", to: "storage.others")
+                try eventually("the cache is gone") { !Files.exists(mount.path("Library/Caches/feed")) }
+                try mount.write("0", to: "storage.others")
+                try mount.write("launch", to: "app.state")
+                expect(
+                    try said("why", mount, "Library/Caches/feed"), "Library/Caches/feed: it was purged.",
+                    "Keep files that cannot be recreated in Library/Application Support")
+            }
+        }
+
         @Test(arguments: [false, true]) func cachesGoneForLackOfSpace(afterARestart: Bool) throws {
             try withMount { mount in
                 try mount.make("Library/Caches/feed", size: 5000)

@@ -115,6 +115,43 @@ extension Mounts {
             }
         }
 
+        /// The size of the file, and the sum of its folder or of the folder itself, in a mount and in the store.
+        @Test func sizesOfAPath() throws {
+            struct Sizes: Decodable, Equatable {
+                struct State: Decodable, Equatable {
+                    var bytes: Int64?
+                    var charged: Int64?
+                }
+                struct Folder: Decodable, Equatable {
+                    var path: String
+                    var bytes: Int64
+                    var files: Int64
+                    var folders: Int64
+                }
+                var state: State
+                var folder: Folder
+            }
+            try withMount { mount in
+                try Files.makeDirectory(mount.path("Documents/sub"))
+                try mount.make("Documents/a", size: 5000)
+                try mount.make("Documents/sub/b", size: 7000)
+                func sizes(_ path: String) throws -> Sizes {
+                    let text = try PurgefsBinary.run("diagnose", path, "--json").succeeded()
+                    return try JSONDecoder().decode(Sizes.self, from: Data(text.utf8))
+                }
+                func check(_ root: String, charged: Int64?) throws {
+                    let file = try sizes("\(root)/Documents/a")
+                    #expect(file.state == .init(bytes: 5000, charged: charged))
+                    #expect(file.folder == .init(path: "Documents", bytes: 12000, files: 2, folders: 1))
+                    let folder = try sizes("\(root)/Documents/sub")
+                    #expect(folder.folder == .init(path: "Documents/sub", bytes: 7000, files: 1, folders: 0))
+                }
+                try check(mount.root, charged: 8192)
+                try mount.unmount()
+                try check("\(mount.store)/container", charged: nil)
+            }
+        }
+
         @Test func linksAreNotFollowed() throws {
             try withMount { mount in
                 try Files.makeDirectory("\(mount.scratch)/outside")

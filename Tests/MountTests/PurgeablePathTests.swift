@@ -4,12 +4,12 @@ import Testing
 extension Mounts {
     /// The functions of mPaaS's storage kit for an app in C (docs/CONTAINERSTORAGE.md, mPaaS).
     @Suite struct PurgeablePathTests {
-        /// Compiles Programs/purgeable_paths.c with the header alone, and returns the program.
-        private func build(in scratch: Scratch) throws -> String {
+        /// Compiles Programs/purgeable_paths.c as `language` with the header alone, and returns the program.
+        private func build(in scratch: Scratch, as language: String = "c") throws -> String {
             let (root, program) = (DocumentedExample.root, "\(scratch.path)/app")
             try Program.run(
-                "cc", "-Wall", "-Wextra", "-Werror", "-I", "\(root)/Sources/CContainerCalls", "-o", program,
-                "\(root)/Tests/MountTests/Programs/purgeable_paths.c"
+                "cc", "-x", language, "-Wall", "-Wextra", "-Werror", "-I", "\(root)/Sources/CContainerCalls", "-o",
+                program, "\(root)/Tests/MountTests/Programs/purgeable_paths.c"
             ).succeeded()
             return program
         }
@@ -25,9 +25,9 @@ extension Mounts {
         }
 
         /// In a container, each function makes its folder and gives it the policy. A call that changes nothing leaves no event.
-        @Test func inAContainer() throws {
+        @Test(arguments: ["c", "c++"]) func inAContainer(language: String) throws {
             try Scratch.with("paths") { scratch in
-                let program = try build(in: scratch)
+                let program = try build(in: scratch, as: language)
                 let script = """
                     cd ~; ln -s /etc Documents/link; touch Documents/file; echo $HOME; $APP; $P policy list --json
                     echo x > Documents/less/a; echo x > Library/Caches/week/a; echo x > Documents/a; $APP reset

@@ -114,13 +114,16 @@ struct SetTimeTests {
                 try live.setTimes("tmp/f", modification: passed)
                 #expect(try live.times("tmp/f").modification == passed)
             }
-            let early = LiveVolume.ago(days: 30)
+            let early = LiveVolume.ago(days: 15)
             try live.setTimes("tmp/f", modification: early)
             let stamp = try live.storedTimes("tmp/f").modification
             #expect(stamp == early.earlier(by: -10 * Self.day))
-            // First a time is remembered with this very stamp, then the file gets the time that the stamp expresses by itself.
+            // The clock skipped `stamp`, so it needs an entry in `SetTimes`. `early` has the same stamp and needs none.
             for time in [stamp, early, stamp, early] {
                 try live.setTimes("tmp/f", modification: time)
+                let text = try Support.Attributes.get(live.stored("tmp/f"), SetTimes.key)
+                let times = SetTimes(text: String(decoding: text, as: UTF8.self))
+                #expect((times?.clock(of: stamp, .modification) != nil) == (time == stamp))
                 #expect(try live.times("tmp/f").modification == time)
                 #expect(try LiveVolume.times(of: "tmp/f", in: live.scanned()) == time)
             }

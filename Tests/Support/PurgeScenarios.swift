@@ -13,6 +13,11 @@ extension PurgeScenario {
                 Gone("tmp/t", "temporary"), Gone("Library/Caches/c", "caches"), Gone("Documents/marked", "purgeable"),
             ], isForMounts: true),
         PurgeScenario(
+            "an app in the foreground keeps neither tmp nor Caches", isRunning: true,
+            files: [File("Library/Caches/c", created: 9 * .day), File("tmp/t", created: .hour)],
+            demand: .level(.low, 2),
+            gone: [Gone("tmp/t", "temporary"), Gone("Library/Caches/c", "caches")], isForMounts: true),
+        PurgeScenario(
             "least recently used first, whenever it was made",
             files: [
                 File("Library/Caches/old but used", created: 9 * .day, used: 1 * .day),
