@@ -33,8 +33,8 @@ static inline int ap_open_home(const char **path) {
     return -1;
 }
 
-/// Opens a folder below `folder`, and makes folders that are missing. Follows no symbolic link. Closes `folder` and overwrites
-/// `path`. Returns -1 with errno.
+/// Opens a folder below `folder`, and makes folders that are missing. Follows no symbolic link. Closes `folder` and
+/// overwrites `path`. Returns the folder's descriptor, or -1 with errno set.
 static inline int ap_open_folder(int folder, char *path) {
     char *rest = NULL;
     for (char *name = strtok_r(path, "/", &rest); name && folder >= 0; name = strtok_r(NULL, "/", &rest)) {

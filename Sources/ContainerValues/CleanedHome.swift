@@ -45,7 +45,8 @@ struct CleanedHome {
         folder.isEmpty || path.hasPrefix(folder + "/")
     }
 
-    /// Carries out a task with a path. Throws the first failure, after everything that can be removed is gone.
+    /// Carries out a task with a path. Throws at once if the path or an entry is invalid. Otherwise removes all it can, and
+    /// then throws the first failure.
     func carryOut(_ task: CacheTask) throws {
         guard case .remove(let text, let entries, let sparing) = task else { return }
         let names = try Self.names(text)

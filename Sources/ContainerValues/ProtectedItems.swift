@@ -122,8 +122,8 @@ public enum ProtectedItems {
     }
 }
 
-// These conformances exist on iOS. In Swift 6.3's Foundation for Linux the type has only `rawValue`; remove them when it
-// conforms itself.
+// These conformances exist on iOS. In Swift 6.3's Foundation for Linux, `FileProtectionType` has only `rawValue`. Remove
+// these extensions once Foundation declares the conformances.
 extension FileProtectionType: @retroactive Equatable {}
 extension FileProtectionType: @retroactive Hashable {}
 #endif

@@ -152,7 +152,7 @@ extension BackupSource {
     }
 
     private func close(_ name: RawText, in folder: FileDescriptor, _ status: FileStatus) {
-        // The owner may do this, since the mode could be changed before.
+        // Not refused: this process owns the entry and has just changed its mode.
         do throws(Errno) { try System.changeMode(at: folder.raw, name, status.st_mode & 0o7777) } catch {}
     }
 }
@@ -168,7 +168,7 @@ final class OpenedEntry {
 
     deinit {
         guard let mode else { return }
-        // The owner may do this, since the mode could be changed before.
+        // Not refused: this process owns the entry and has just changed its mode.
         do throws(Errno) { try System.changeMode(descriptor.raw, mode) } catch {}
     }
 }

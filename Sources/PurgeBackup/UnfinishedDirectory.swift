@@ -219,7 +219,8 @@ final class UnfinishedDirectory {
     private static func discard(_ workshop: FileDescriptor, _ name: String, in parent: FileDescriptor) {
         do throws(Errno) {
             try TreeRemoval.run(innerName, in: workshop)
-            // Even if the name is exchanged now, only an empty directory is removed, as the owner of the place could do.
+            // Even if the name is exchanged after this check, only an empty directory is removed, which the owner of the
+            // place could remove anyway.
             if try leads(name, in: parent, to: workshop) { try System.removeDirectory(at: parent.raw, name) }
         } catch {}  // the next process for the same place removes the workshop
     }

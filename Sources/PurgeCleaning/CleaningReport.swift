@@ -55,7 +55,7 @@ final class CleaningReport {
 
     /// Prints a warning above the bar.
     func warn(_ message: String) {
-        // If the output cannot be written, the next line reports the error.
+        // If the output cannot be written, the next line printed to it throws the error.
         do throws(CommandFailure) { try clear() } catch {}
         console.warn(message)
         do throws(CommandFailure) { try redraw() } catch {}

@@ -106,7 +106,7 @@ package struct Arguments: Sendable {
     }
 
     private func checkOperands(_ verb: Verb) throws(CommandFailure) {
-        // The verb itself reports an unknown action, which says more than a wrong number of operands.
+        // The verb itself reports an unknown action: that message says more than one about the number of operands.
         if let word = operands.first, !verb.words.isEmpty, !verb.words.contains(word) { return }
         if operands.count < verb.operands.lowerBound {
             let missing = verb.requiredOperands.prefix(verb.operands.lowerBound).dropFirst(operands.count)

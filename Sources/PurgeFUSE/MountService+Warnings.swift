@@ -39,7 +39,7 @@ extension MountService {
     /// Warns that the app may get EIO although the simulated device has room.
     static func warnOfSmallDisk(_ volume: Volume, _ store: Store) {
         let disk: statvfs
-        // The mount does not depend on this number, so without it there is nothing to warn of.
+        // The mount does not depend on this number, so the warning is skipped if the number cannot be read.
         do throws(Errno) { disk = try System.fileSystemStatus(store.container.raw) } catch { return }
         let (bytes, overflow) = disk.f_bavail.multipliedReportingOverflow(by: disk.f_frsize)
         let room = ByteCount(overflow ? .max : Int64(clamping: bytes))

@@ -122,7 +122,7 @@ extension ReportContent.Sample {
         moving = max(.zero, status.storage.used - used)
     }
 
-    /// Returns true if the same amounts were in use, whatever the time.
+    /// Returns true if both samples have the same numbers, ignoring the time.
     func hasNumbers(of other: Self) -> Bool {
         total == other.total && others == other.others && othersPurgeable == other.othersPurgeable
             && temporary == other.temporary && caches == other.caches && persistent == other.persistent

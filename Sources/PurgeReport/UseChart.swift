@@ -24,7 +24,7 @@ struct UseChart {
     /// The part of the width that shows the final state.
     private static let tail = 0.02
 
-    /// Creates a chart of `past`, in recording order, which differs from the order of time if a clock was set back.
+    /// Creates a chart of `past`. `past` is in recording order, which is not chronological if a clock was set back.
     init(
         _ past: [ReportContent.Sample], _ present: ReportContent.Sample?, _ history: ReportHistory,
         thresholds: Thresholds, isMounted: Bool = true, isRecorded: Bool = true,

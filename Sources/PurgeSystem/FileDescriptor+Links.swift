@@ -19,7 +19,8 @@ extension FileDescriptor {
         } catch { return false }
     }
 
-    /// Whether only root can exchange entries of any owner. A sticky bit does not protect the entries of other users.
+    /// Whether only root can exchange entries of any owner. A sticky bit is not enough, because other users can still
+    /// exchange their own entries.
     public var keepsNamesOfAll: Bool {
         do throws(Errno) { return try System.status(raw).st_mode & 0o022 == 0 && keepsNames } catch { return false }
     }

@@ -35,7 +35,7 @@ public final class PolicyIndex: @unchecked Sendable {
     private var checked: Instant?
     /// State in the `PolicySet`: listed in `changed`, listed in `unsettled`, counted as pending, listed in `pending`.
     var (isChanged, isUnsettled, isPending, isListedPending) = (false, false, false, false)
-    /// Whether the policy has been checked and has had a victim ever since.
+    /// Whether the policy was checked and has had files to take without interruption since then.
     var isAwaited = false
     /// Whether the directory now has another policy, or none.
     var isRemoved = false

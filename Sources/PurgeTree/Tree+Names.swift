@@ -14,7 +14,8 @@ extension Tree {
         counted.enter(node)
     }
 
-    /// Inserts an empty directory that no path of a container leads to. Entries below it keep the place that they had.
+    /// Inserts an empty directory that no path of a container leads to. Entries that are moved into it later keep their
+    /// place.
     public mutating func insertHidden(_ directory: Node, below parent: Node, as place: Place, in root: Node) {
         parent.parent = root
         directory.container = root.container
@@ -63,7 +64,7 @@ extension Tree {
         node.flags.insert(.unlinked)
     }
 
-    /// Renames an entry, which replaces any entry at `to`. Two names of one file both stay, as in rename(2).
+    /// Renames an entry and replaces any entry at `to`. Does nothing if both are names of the same file, as in rename(2).
     public mutating func rename(_ from: Dentry, to: Dentry) {
         guard let node = from.node, node !== to.node else { return }
         unlink(to)

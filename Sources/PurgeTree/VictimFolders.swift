@@ -94,7 +94,8 @@ struct VictimFile: HeapMember, Sendable {
 /// The first victim of one rank in a directory.
 struct VictimFolder: HeapMember, Sendable {
     let age: PurgeAge
-    // Unmanaged: the tree holds the node, and its directory's `NodePart` the list, for as long as they are here.
+    // Unmanaged: while this value is in the heap, the tree holds the node, and the `NodePart` of the node's directory holds
+    // the list.
     let file: Unmanaged<Node>
     let list: Unmanaged<VictimList>
 

@@ -37,7 +37,7 @@ public enum FolderMaking: Sendable {
     case done
     /// The folders are made once a program releases the kernel's lock on a folder.
     case late
-    /// The container is not mounted, so the folders are made in the store.
+    /// Nothing was done, usually because the container is not mounted: the caller makes or moves the folders in the store.
     case unavailable
 }
 

@@ -68,7 +68,7 @@ public final class Volume: VolumeFamily {
             // No further effect needs to be carried out: the change is saved with the settings of this mount, or soon after,
             // and the kernel has nothing cached yet.
             _ = deviceChanges.step(&state) { device, now in
-                // The ageing thread checks tmp once it runs.
+                // With no day yet, this only begins to count days; otherwise the ageing thread checks tmp as soon as it runs.
                 device.proceed(to: now) + (device.ageing.day == nil ? device.age(to: now) : [])
             }
         }

@@ -34,7 +34,7 @@ final class VolumeCore: Sendable {
     let purges = Gate()
     /// Advances when a reclaimable file is no longer held, or a held file is no longer reclaimable.
     let released = Gate()
-    /// Held while more victims are chosen than one step takes. Locked before `state`.
+    /// Held while a call chooses more victims than fit in one step. Locked before `state`.
     let makingMuchRoom = Mutex(())
     /// Held while the mode of an entry is changed, by chmod(2) or for a moment (`StoreAccess.asOwner`).
     let permissions = Mutex(())
@@ -217,7 +217,8 @@ final class VolumeCore: Sendable {
     #endif
 }
 
-/// The work that follows a change, without the lock.
+/// Work left after a change. All of it is done once the lock is free, except for the point on the curve, which is noted under
+/// the lock.
 struct ChangeEffects: ~Copyable {
     /// New events; nil if there are none.
     var events: [Event]?

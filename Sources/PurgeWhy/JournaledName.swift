@@ -25,7 +25,8 @@ struct JournaledName {
         }
     }
 
-    /// Returns the names in a folder that the journal would spell this way.
+    /// Returns the names that the journal would spell as `name`. Looks in the folder only if `name` contains U+FFFD;
+    /// otherwise the name need not exist.
     private static func names(like name: String, in folder: [UInt8]) -> [[UInt8]] {
         guard name.unicodeScalars.contains(replacement) else { return [Array(name.utf8)] }
         do throws(Errno) {

@@ -235,8 +235,8 @@ extension Mounts {
             }
         }
 
-        /// A program's writes through a mapping are backed up before the kernel has written them back. The daemon still sees
-        /// holes.
+        /// A backup contains a program's writes through a mapping even if the kernel has not written them back yet. The
+        /// daemon still sees holes.
         @Test func mappedFiles() throws {
             try withMount { mount in
                 let sizes = ["small": 1 << 20, "large": 16 << 20]

@@ -5,8 +5,7 @@ import Testing
 extension Mounts {
     /// A daemon that crashes leaves its last words in its log and in the store.
     @Suite struct LastWordsTests {
-        /// Sends the signal to `thread` of the daemon. The notifier is one of them because it has a descriptor table of its
-        /// own.
+        /// Sends the signal to `thread` of the daemon. The notifier is tested because it has its own descriptor table.
         @Test(arguments: [(SIGSEGV, "worker"), (SIGILL, "notifier"), (SIGBUS, "journal"), (SIGTRAP, "purgefs")])
         func theDaemonDies(signal: Int32, thread: String) throws {
             try withMount(mounted: false) { mount in

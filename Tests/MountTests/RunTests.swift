@@ -297,7 +297,7 @@ extension Mounts {
             }
         }
 
-        /// The run removes its store although a background process makes folders in the place of the container meanwhile.
+        /// The run removes its store although a background process keeps making folders where the container was mounted.
         @Test func aBackgroundProcessThatGoesOnToMakeFolders() throws {
             try trace { run in
                 try run.start(

@@ -179,7 +179,7 @@ extension Mounts {
             return try result.get()
         }
 
-        /// --force ends a mount that is in use here and has a copy in another namespace, even if its daemon does not react.
+        /// --force ends a mount that has a copy in use in another namespace, even if the mount's daemon does not react.
         @Test func whatAnotherNamespaceKeepsByForce() throws {
             try withDaemon { mount, daemon in
                 let keeper = try Program.start(

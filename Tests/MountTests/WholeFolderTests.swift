@@ -11,8 +11,9 @@ extension Mounts {
             case caches = "Library/Caches"
             case tmp
             var testDescription: String { rawValue }
-            /// The word of a command, and the reason of the events.
+            /// The word that a purge command takes.
             var command: String { self == .caches ? "caches" : "tmp" }
+            /// The reason in the purge events.
             var reason: String { self == .caches ? "caches" : "temporary" }
         }
 
@@ -221,7 +222,7 @@ extension Mounts {
             outcome.output.split(separator: "\n").map(String.init).sorted()
         }
 
-        // When the app was last in the foreground.
+        // The urgency of caches follows from when the app was last in the foreground.
 
         /// Returns whether near low takes `Library/Caches` for the block that is short. Otherwise it takes the marked file.
         private func nearLowTakesCaches(_ mount: TestMount) throws -> Bool {

@@ -54,8 +54,8 @@ struct RoundTripTests {
         }
     }
 
-    /// Restored holes are recorded before the first mount, which could not tell them from blocks of attributes. A file whose hole
-    /// only exists in the archive gets no record: a hole smaller than a block is data.
+    /// Restored holes are recorded before the first mount, which could not tell them from blocks of attributes. A file whose
+    /// hole exists only in the archive gets no record: a gap inside an allocated block is data.
     @Test func filesWithHoles() throws {
         try SampleContainer.with { container in
             let block = 4096

@@ -86,7 +86,8 @@ struct HistoryTests {
         }
     }
 
-    /// The events fill several pages, match by path or target, and are each found once.
+    /// The matching events fill several pages. They match by path or target, and each is found once; every fourth event
+    /// matches neither.
     @Test func manyEventsOfOnePath() throws {
         let events = (1...4000).map { (number: Int) -> Event in
             let (path, to) = [("a", nil), ("b", "a"), ("b", nil), ("a", "a")][number % 4]

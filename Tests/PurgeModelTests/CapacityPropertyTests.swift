@@ -1,7 +1,7 @@
 import PurgeModel
 import Testing
 
-/// docs/RULES.md, The number is the truth.
+/// Checks the section "The number is the truth" of docs/RULES.md.
 @Suite struct CapacityPropertyTests {
     @Test(arguments: RandomStates.batches) func exactlyTheImportantCapacityFits(batch: Int) {
         let fault = RandomStates.firstFault(inBatch: batch) { state, _ in

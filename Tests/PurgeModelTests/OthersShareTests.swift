@@ -27,8 +27,8 @@ import Testing
         }
     }
 
-    /// (percent, bytes short, others.purgeable, files; from others first, files, from others last), in blocks except for the
-    /// bytes.
+    /// Columns: percent, bytes short, others.purgeable, and files available. Expected: taken from others first, files purged,
+    /// taken from others last. Amounts of others are in blocks; each file is one block.
     @Test(
         arguments: [
             (100, 4096, 9, 9, 1, 0, 0), (0, 4096, 9, 9, 0, 1, 0), (50, 8192, 9, 9, 1, 1, 0), (50, 4096, 9, 9, 1, 0, 0),

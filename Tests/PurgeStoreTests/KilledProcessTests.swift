@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurgeStore
 
-/// A process killed by a signal while it writes leaves an undamaged store, and no batch of events in part.
+/// A process killed by a signal while it writes leaves the store undamaged and no partial batch of events.
 struct KilledProcessTests {
     /// The arguments are the microseconds until the signal, counted from just before the first batch.
     @Test(arguments: [500, 3000, 10_000, 40_000, 90_000]) func leavesAWholeStore(life: UInt32) async throws {

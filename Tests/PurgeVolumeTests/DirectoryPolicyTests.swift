@@ -309,7 +309,8 @@ struct DirectoryPolicyTests {
         }
     }
 
-    /// Files in tmp go first and count toward the root's policy. The reason for the others is settled when the purge begins.
+    /// Files in tmp go first and count toward the root's policy. The reason for purging the files in Library/Caches is
+    /// settled when the purge begins.
     @Test func aLargePurgeTakesWhatItsPlanSays() throws {
         func small(_ settings: inout Device) {
             settings.total = ByteCount(blocks: 2048)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// An error names the path of an entry in the store that cannot be read.
+/// If an entry in the store cannot be read, the error names its path.
 struct UnreadableEntryTests {
     @Test func isNamed() throws {
         try withStore { path in

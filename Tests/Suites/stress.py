@@ -7,8 +7,8 @@ from processes import run
 # These stressors do not use their directory: they mount the root directory and binderfs elsewhere, read all of /proc,
 # and sync every file system of the machine.
 ELSEWHERE = ["bind-mount", "binderfs", "procfs", "io"]
-# Its time limit for an event is too short for 45 stressors on two processors, so it fails in a plain directory too. It
-# runs with the others in turn.
+# The inotify stressor's time limit for an event is too short for 45 stressors on two processors, so it fails in a
+# plain directory too. It runs with the others in turn.
 TIMED = ["inotify"]
 FIEMAP = "FUSE has no FIEMAP: the ioctl never reaches a daemon"
 KNOWN = {(case, "fiemap: plain ran, mount skipped"): FIEMAP for case in ("in turn", "all at once")}

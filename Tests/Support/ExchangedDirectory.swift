@@ -1,7 +1,7 @@
 import Glibc
 import PurgeSystem
 
-/// A directory of root in another user's folder. The user exchanges it for a different one.
+/// A directory owned by root in another user's folder. The user exchanges it for a different one.
 public struct ExchangedDirectory: Sendable {
     public static let text = "root's"
     private let path: String

@@ -10,7 +10,7 @@ extension PurgeScenario {
             isForMounts: isForMounts)
     }
 
-    /// The reason of a file that goes with its folder or because of its mark.
+    /// Returns the reason for purging a file, whether with its folder or because of its mark.
     private static func reason(of path: String) -> String {
         path.hasPrefix("Library/Caches/") ? "caches" : path.hasPrefix("tmp/") ? "temporary" : "purgeable"
     }

@@ -9,7 +9,7 @@ enum MountChecks {
     private static let what = "cannot mount"
 
     /// Runs the checks for `purgefs mount`. `outputs` are the files that the daemon writes. Returns the store's directory as
-    /// found before the checks, so that they hold for it; nil if there was none.
+    /// found before the checks, so that the caller can insist on it; nil if there was none.
     static func run(
         store: String, mountpoint: String, outputs: [(path: String, what: String)], allowsOther: Bool
     ) throws(CommandFailure) -> KnownDirectory? {

@@ -151,7 +151,7 @@ struct MountDaemon {
             if line != nil || log != nil { try redirect() }
             if line != nil { try System.changeDirectory("/") }
         } catch {
-            // Otherwise the waiting process would wait for ever.
+            // The daemon ends itself, because the waiting process would otherwise wait for ever.
             Console.standard().warn("the daemon cannot leave its terminal: \(error)")
             return endSelf()
         }

@@ -4,10 +4,11 @@ import PurgeSystem
 
 /// The end of a run's mount: the mount is removed even if it is in use, and its daemon ends.
 struct RunEnding {
-    /// How long to wait, in milliseconds, until COMMAND's last processes have closed their files.
+    /// How long to wait, in milliseconds, for COMMAND's last processes to close their files.
     private static let patience = 500
-    /// How long to wait, in milliseconds, for an idle daemon, and for a stopped one.
+    /// How long to wait for an idle daemon, in milliseconds.
     private static let daemonPatience = 10_000
+    /// How long to wait for a stopped daemon, in milliseconds.
     private static let stoppedPatience = 1000
     /// The least processor time, in ticks of 10 ms, that a working daemon uses within `stoppedPatience`.
     private static let leastWork: Int64 = 5
@@ -33,8 +34,8 @@ struct RunEnding {
             // Readers of events get end of file and need not be reported.
             if !mount.isBusyWithControlFilesOnly() { report(mount) }
         }
-        // A daemon that is told to end unmounts even if the mount is in use. If the container is already unmounted, the daemon
-        // does not wait for a copy of the mount in another mount namespace.
+        // When told to end, the daemon unmounts even a mount that is in use. If the container is already unmounted, the
+        // daemon does not wait for a copy of the mount in another mount namespace.
         daemon.requestEnd()
         area.removeEmpty(mountpoint: mountpoint)
         if isMounted, isStoreDiscarded, record.awaitReport(milliseconds: Int64(Self.stoppedPatience)) != nil {
@@ -43,8 +44,8 @@ struct RunEnding {
         return awaitEndAndUnmount(daemon, record)
     }
 
-    /// Ends the daemon and removes a mount that it leaves behind. Returns the failures. Called if the mount did not become
-    /// ready because of a signal or the end of the daemon.
+    /// Ends the daemon and removes a mount that it leaves behind. Returns the failures. Called if a signal, or the end of the
+    /// daemon, kept the mount from becoming ready.
     func abandon(_ daemon: DaemonProcess) -> [CommandFailure] {
         daemon.requestEnd()
         return awaitEndAndUnmount(daemon, nil)

@@ -103,7 +103,8 @@ struct RunningCommand {
         }
     }
 
-    /// Continues the processes after a signal that asks COMMAND to end, because a stopped process gets no signal but SIGKILL.
+    /// Continues the processes after a signal that asks COMMAND to end, because a stopped process acts on signals other than
+    /// SIGKILL only once it is continued.
     private func continueIfEnding(_ signal: Int32) {
         if [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(signal) { continueDescendants() }
     }

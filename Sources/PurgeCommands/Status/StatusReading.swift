@@ -5,7 +5,7 @@ import Synchronization
 /// Reads the status of a container every second, on its own thread.
 final class StatusReading: Sendable {
     private static let period: Int64 = 1000
-    /// The number of readings whose free space is kept; no terminal shows more.
+    /// The largest number of readings whose free space is kept; no terminal shows more.
     private static let mostReadings = 500
 
     enum End: Sendable {

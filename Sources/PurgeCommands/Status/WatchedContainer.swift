@@ -38,8 +38,9 @@ struct WatchedContainer: Sendable {
         target = try Target(text)
     }
 
-    /// Runs `body` on the container's control files. Returns nil once the container is no longer mounted; a store that is not
-    /// mounted may be mounted at any time. Parts that could not be read are reported on `warnings`.
+    /// Runs `body` on the container's control endpoint, whether or not the container is mounted. Returns nil once a mounted
+    /// container is unmounted. Looks up an unmounted store again at each call, because it may have been mounted meanwhile.
+    /// Parts that could not be read are reported on `warnings`.
     mutating func with<Result>(
         warnings: Console?, _ body: (any ControlEndpoint) throws(CommandFailure) -> Result
     ) throws(CommandFailure) -> Result? {

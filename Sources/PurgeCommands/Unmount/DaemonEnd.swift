@@ -22,7 +22,8 @@ struct DaemonEnd {
     /// Sends SIGKILL, for a daemon that does not react to `request`.
     func kill() { _ = send(SIGKILL) }
 
-    /// Signals the daemons that still have the store, because the id of an ended process may belong to another one.
+    /// Signals only daemons that still have the store, because the id of an ended one may have been reused. Returns whether
+    /// any got the signal.
     private func send(_ number: Int32) -> Bool {
         let serving = ProcessTable.daemons(of: store)
         return daemons.filter(serving.contains).filter { pid in

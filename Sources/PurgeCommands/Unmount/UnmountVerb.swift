@@ -121,8 +121,9 @@ private enum UnmountVerb {
         }
     }
 
-    /// Waits up to five seconds for the users of a busy mount if its daemon answers. Detaches the mount if its daemon has died,
-    /// and throws if the daemon hangs.
+    /// If the daemon of a busy mount answers, waits up to five seconds for the users. If only control files are still open
+    /// then, tells the daemon to end and waits up to five seconds more. If the daemon has died, detaches the mount. Throws if
+    /// the daemon hangs, or if it has died and its connection cannot be aborted.
     private static func wait(
         _ mount: Unmounting, _ entry: MountEntry, _ path: String, _ daemon: DaemonEnd
     ) throws(CommandFailure) -> Unmounting.Outcome {

@@ -55,7 +55,7 @@ public struct BackupAudit: Sendable {
     private var findings: [BackupFinding] = []
     /// The sums of user content by the outermost excluded entry, keyed by the bytes of the entry's path.
     private var hidden: [[UInt8]: Sum] = [:]
-    /// The path of the latest item whose parent is in the backup, if a flag excludes that item; otherwise nil.
+    /// The latest item whose parent is in the backup: its path if a flag excludes it, otherwise nil.
     private var excluded: String?
     /// The best name so far of each hard-linked file.
     private var linked: [UInt64: (item: Item, excluded: String?)] = [:]

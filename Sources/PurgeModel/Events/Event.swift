@@ -86,7 +86,7 @@ public struct Event: Codable, Hashable, Sendable {
 }
 
 extension Event {
-    /// Reports that the system has ended the app.
+    /// Returns the event for the system having ended the app.
     static func terminated(for reason: AppTermination, path: String?, pid: Int32?, time: String) -> Event {
         var event = Event(time: time, type: .terminated, path: path, reason: reason.rawValue, pid: pid)
         event.setCode()

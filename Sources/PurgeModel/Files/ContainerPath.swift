@@ -27,7 +27,8 @@ public struct ContainerPath: Hashable, Sendable {
         (container, self.inner) = (uuid.uppercased(), inner)
     }
 
-    /// Returns where the mark begins; nil if it is not near the beginning, or a control character comes before it.
+    /// Returns the index at which `mark` begins; nil if more than `longestBeginning` bytes or a control character come before
+    /// it.
     private static func markStart(_ path: ArraySlice<UInt8>) -> Int? {
         var rest = path.prefix(longestBeginning + mark.count)
         while let byte = rest.first, byte >= 0x20 {

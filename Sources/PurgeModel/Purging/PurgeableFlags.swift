@@ -18,8 +18,9 @@ public struct PurgeableFlags: Hashable, Sendable {
         bits = bit.map { $0 | Self.marked | (isDirectory ? Self.children : 0) } ?? 0
     }
 
-    /// The mark that the flags ask for. It is nil for unknown bits, for several urgencies, and for an urgency or the bit for
-    /// entries without the mark. A mark without an urgency is low. With none of these, the entry is marked as not purgeable.
+    /// The mark that the flags ask for. It is nil for unknown bits, for several urgencies, and for an urgency or the
+    /// `children` bit without the `marked` bit. A mark without an urgency is low. Without any of these bits, the entry is not
+    /// purgeable; the kind of data is ignored.
     public var mark: PurgeMark? {
         guard bits & Self.marked != 0 else { return bits & ~Self.kind == 0 ? .notPurgeable : nil }
         let rest = bits & ~(Self.marked | Self.kind | Self.children)

@@ -3,7 +3,7 @@
 public enum WholeFolder: CaseIterable, Hashable, Sendable {
     case caches, temporary
 
-    /// The folder in which nothing but the files of one step is purged; nil for the other steps.
+    /// Creates the folder whose files all belong to `step`; nil for a step without such a folder.
     public init?(of step: PurgeStep) {
         switch step {
         case .caches: self = .caches

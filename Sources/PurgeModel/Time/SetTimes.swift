@@ -1,7 +1,7 @@
 /// Times of one file that an app set and that its stamps cannot express: a time that the clock skipped, one in the future, or
-/// one too early for some file systems. The file then has as its stamp the time itself, or the nearest that its file system can
-/// store. This value has the clock's advance when the app set the time. An entry applies only while the file has that stamp, so
-/// any change to the stamp invalidates it.
+/// one too early for some file systems. The file's stamp is then the time itself, or the nearest one that the file system can
+/// store. Each entry also holds how far the clock was advanced when the app set the time. An entry applies only while the
+/// file has that stamp, so any change to the stamp invalidates it.
 public struct SetTimes: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case access = "a"

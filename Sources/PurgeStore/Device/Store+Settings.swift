@@ -21,7 +21,7 @@ extension Store {
 
 /// The state of device.json, as an open store has last loaded or saved it.
 struct KnownSettings {
-    /// Whether the file is readable or missing, and so may be replaced.
+    /// Whether the file is known to be readable or missing, so that a save may replace it; if false, a save reads it first.
     private var maySave = false
     /// The content of device.json if it is known to be synced to disk; otherwise nil.
     private var durable: [UInt8]?

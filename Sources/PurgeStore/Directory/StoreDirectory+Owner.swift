@@ -13,7 +13,7 @@ extension StoreDirectory {
     /// quota), the entry stays root's, and this process can use it.
     func giveToOwner(_ made: Int32) { Self.give(made, toOwnerOf: descriptor.raw) }
 
-    /// Creates a folder that belongs to the store's owner, if this process can create one for that user.
+    /// Creates a folder for the store's owner, or for the current user if this process can create none for that owner.
     func makeFolder(_ name: String, in parent: FileDescriptor, mode: mode_t) throws(Errno) {
         let owner = try owner
         try System.makeDirectory(at: parent.raw, name, mode: mode, for: owner.user, owner.group)

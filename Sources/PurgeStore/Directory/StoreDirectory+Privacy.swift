@@ -4,8 +4,8 @@ import PurgeSystem
 extension StoreDirectory {
     static let extentsName = "extents"
 
-    /// Restricts the modes: 0700 for the directory and `extents`, and 0600 for device.json, the journal and the files beside
-    /// them. Entries whose mode this process may not change keep it, for example in another user's store.
+    /// Restricts the modes: 0700 for the directory and `extents`, and 0600 for files whose names begin with `device.json` or
+    /// `journal.sqlite`. Entries whose mode this process may not change keep it, for example in another user's store.
     func makePrivate() throws(StoreError) {
         do throws(Errno) {
             try tighten(".", to: 0o700)

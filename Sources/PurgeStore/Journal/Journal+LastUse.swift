@@ -35,7 +35,7 @@ extension Journal {
         }
     }
 
-    /// Returns the last uses by inode; none if the journal could not be opened at first.
+    /// Returns the last uses by inode; none if the first attempt to open the journal failed.
     public func lastUses() throws(StoreError) -> [UInt64: LastUse] {
         if openingFailure != nil { return [:] }
         return try withDatabase { (database) throws(DatabaseError) in try LastUseRow.lastUses(from: database) }

@@ -1,7 +1,7 @@
 import PurgeModel
 import PurgeSystem
 
-/// A journal that was damaged, removed or replaced and that another one continues, or a stray log that was kept aside.
+/// A damaged, removed or replaced journal that another one continues, or a stray log that was kept aside.
 public struct JournalDamage: Sendable {
     /// The message for the user.
     public let message: StoreError

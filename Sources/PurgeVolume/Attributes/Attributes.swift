@@ -15,8 +15,9 @@ public struct Attributes: Sendable {
     /// Creates the attributes of an entry of the store from its status there. `st_blocks` x 512 is the charge on every store,
     /// so that du, df and the ledger agree (docs/RULES.md, Charged bytes).
     ///
-    /// `mayArriveLate` is for replies to SETATTR, LINK and requests that make entries. The kernel accepts such a reply even if
-    /// it is older than the kernel's last invalidation, so on a device whose clock was advanced it may not keep the attributes.
+    /// `mayArriveLate` is for replies to SETATTR, LINK and requests that make entries. The kernel accepts such a reply even
+    /// if it is older than the kernel's last invalidation, so on a device whose clock was advanced the kernel must not cache
+    /// its attributes.
     // Inlined, because a call would copy the borrowed state.
     @inline(__always)
     init(

@@ -34,8 +34,8 @@ extension ChargedBlocks {
         do throws(Errno) { try System.truncate(descriptor, size) } catch {}
     }
 
-    /// Gives a dense file a record, and the tree a list of the file's charged blocks. Without `isStored`, the caller stores the
-    /// record later with `changeRecord`.
+    /// Gives a dense file a record, and stores the list of its charged blocks in the tree. Without `isStored`, the caller
+    /// stores the record later with `changeRecord`.
     func makeSparse(_ node: Node, _ descriptor: Int32, isStored: Bool = true) throws(Errno) {
         let size = try System.status(descriptor).size
         let blocks = read { $0[node].blocks }

@@ -209,8 +209,8 @@ extension Range<Int64> {
 }
 
 extension NodeState {
-    /// Whether a write that begins at `block` would leave a hole that the file is not ready for. A dense file needs a record
-    /// first, and a file that is passed through must have no hole. Any other file with a record is ready.
+    /// Whether a write that begins at `block` would leave a hole that the file cannot have, or not yet. A dense file needs a
+    /// record first, and a file that is passed through must have no hole. Any other file with a record is ready.
     func wouldSkip(before block: Int64) -> Bool { (isDense || isPassed) && block > blocksToEnd }
 
     /// The number of blocks up to the file's end. A passed-through file has all of them, and perhaps some past its end.

@@ -7,8 +7,8 @@ import PurgeTree
 // lives on. So the last descriptor of a passed-through file is kept, and the file counts as open, until the backing file is
 // open nowhere else: then no mapping is left either.
 extension OpenFiles {
-    /// The maximum number of files that are passed through or may still be mapped. Each file that may still be mapped is
-    /// checked before a number is reported.
+    /// The maximum number of files that are passed through or may still be mapped. The limit bounds the work: each file that
+    /// may still be mapped is checked before a control file reports numbers.
     static let passedFiles = 1024
 
     func settleMappings() {

@@ -59,7 +59,8 @@ final class AppProcesses: Sendable {
         state.withLock { Self.name(process, in: &$0) }
     }
 
-    /// Names another process, and continues those that were stopped, which are no longer the app.
+    /// Makes `process` the process of the app; nil for none. If that is a change, continues the stopped processes, which no
+    /// longer belong to the app.
     private static func name(_ process: ProcessStatus?, in state: inout State) {
         guard process != state.process else { return }
         send(SIGCONT, to: state.stopped)
@@ -152,8 +153,8 @@ struct HeldLock: Sendable {
     var lock: FileLock
     var pid: pid_t
 
-    /// Returns the locks of a process. Leaves out the shared locks that a connection of SQLite to a database in WAL mode keeps
-    /// while it has no transaction.
+    /// Returns the locks of a process. Leaves out the shared locks that SQLite holds on a database in WAL mode, between
+    /// transactions and during a read transaction.
     static func all(of process: ProcessStatus) -> [HeldLock] {
         let locks = FileLock.all(of: process.pid)
         func name(_ lock: FileLock) -> String { lock.path.replacing(" (deleted)", with: "") }

@@ -14,7 +14,7 @@ public final class EventRecorder: Sendable {
     let reader: EventReader
     private let news = Gate()
     private let end = Gate()
-    /// How often the sink has accepted something.
+    /// The number of batches that the sink has accepted.
     private let sent = Atomic<Int>(0)
     private let isRunning = Atomic<Bool>(false)
     /// Whether all events have been sent.

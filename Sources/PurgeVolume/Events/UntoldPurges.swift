@@ -40,7 +40,7 @@ struct UntoldPurges {
     /// Keeps an event until all purges that have begun have sent their events.
     mutating func wait(_ event: Event) { waiting.append((last, event)) }
 
-    /// Returns the waiting events, for an event that must not come before them.
+    /// Removes and returns the waiting events. Called before an event that must not precede them.
     mutating func takeWaiting() -> [Event] {
         defer { waiting = [] }
         return waiting.map(\.event)

@@ -49,7 +49,8 @@ struct PurgeAnswer {
     }
 }
 
-// Purges for requests. If a request names files or a place, the files are selected before the purge begins.
+// Purges for requests. If a request names files, or a path to purge below, its files are selected first. A request for bytes
+// below a path selects again if a round freed too little.
 extension PurgeSelections {
     /// Carries out any request that `storage.reclaim` accepts. `isKept` is false if nobody will read the outcome.
     func purge(

@@ -5,8 +5,8 @@ import PurgeTree
 
 // The work of a purge on its files in the store.
 extension Purger {
-    /// Removes a name from the store, or empties the file if it is to keep its name. `missing` collects the directories that
-    /// are not in the store at their place in the tree.
+    /// Removes a name from the store, or empties the file if it is to keep its name. `missing` collects directories that the
+    /// store does not have at the path the tree gives.
     func remove(_ removal: inout Removal, _ missing: inout Set<ObjectIdentifier>) throws(Errno) {
         do throws(Errno) {
             let directory = try open(removal.directory, &missing)

@@ -108,7 +108,7 @@ struct WholeFolderPurge: VolumeFamily {
         guard place.node !== node else { throw .busy }
     }
 
-    /// Exchanges the folder in a store that is not mounted.
+    /// Exchanges the folder for a new, empty one, in a store that is not mounted.
     private func move(
         _ name: String, in parent: Node, into hidden: Node, _ number: String, _ owner: (user: uid_t, group: gid_t)
     ) throws(Errno) {

@@ -198,7 +198,8 @@ struct StoreAccess: VolumeFamily {
         return read { $0[node].io.handles.newest.map { .open($0) } }
     }
 
-    /// Runs `body` once no name of the node is about to go. Throws ESTALE for a file that a purge is about to remove.
+    /// Waits until no purge is about to truncate the file and none of its names is about to be removed, and then runs `body`.
+    /// Throws ESTALE for a file that a purge is about to remove.
     func unlessGoing<Value: Sendable>(
         _ node: Node, _ body: (inout VolumeState) throws(Errno) -> Value
     ) throws(Errno) -> Value {

@@ -30,7 +30,7 @@ for number in range(rounds):
         if fd is None:
             continue
         attempt(os.pwrite, fd, b"x" * 300000, 0)
-        # O_DIRECT sends the request to the daemon. The page cache would repeat a failed one.
+        # O_DIRECT sends the request to the daemon. Through the page cache, the kernel would repeat a failed read.
         direct = attempt(os.open, file, os.O_RDONLY | os.O_DIRECT)
         if direct is not None:
             for length in (294912, 4096):

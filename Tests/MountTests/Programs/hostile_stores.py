@@ -91,7 +91,7 @@ class Mount:
 
 OPERATIONS = r"""
 import os, sys
-# What a hostile store makes of this may be an error, and never a hang.
+# A hostile store may make these calls fail, but never hang.
 def attempt(work, *words):
     try: return work(*words)
     except OSError: return None
