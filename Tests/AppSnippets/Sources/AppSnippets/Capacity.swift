@@ -34,6 +34,16 @@ func canSaveUserDocument(size: Int64) -> Bool {
     return size < values?.volumeAvailableCapacityForImportantUsage ?? 0
 }
 
+func spaceForDocuments() -> Int64? {
+    let values = try? FileManager.default.homeDirectoryForCurrentUser
+        .resourceValues(forKeys: [.volumeAvailableCapacityForImportantUsageKey, .volumeAvailableCapacityKey])
+    if #available(iOS 11.0, *) {
+        return values?.volumeAvailableCapacityForImportantUsage
+    } else {
+        return values?.volumeAvailableCapacity.map { Int64($0) }
+    }
+}
+
 func downloadOptionalContent(url: URL, size: Int64, to cachesDirectory: URL) async throws -> Bool {
     let homeURL = FileManager.default.homeDirectoryForCurrentUser
     let values = try homeURL.resourceValues(forKeys: [

@@ -26,20 +26,22 @@ class StorageMonitor {
             for: .cachesDirectory,
             in: .userDomainMask
         )[0]
-        let fileManager = FileManager.default
-        guard
-            let files = try? fileManager.contentsOfDirectory(
-                at: cacheURL,
-                includingPropertiesForKeys: [.contentModificationDateKey]
-            )
-        else { return }
-        let sortedFiles = files.sorted { url1, url2 in
-            let date1 = (try? url1.resourceValues(forKeys: [.contentModificationDateKey]))?.contentModificationDate
-            let date2 = (try? url2.resourceValues(forKeys: [.contentModificationDateKey]))?.contentModificationDate
-            return (date1 ?? .distantPast) < (date2 ?? .distantPast)
+        for fileURL in oldestFirst(in: cacheURL).prefix(100) {
+            try? FileManager.default.removeItem(at: fileURL)
         }
-        for fileURL in sortedFiles.prefix(1) {
-            try? fileManager.removeItem(at: fileURL)
-        }
+    }
+}
+
+func oldestFirst(in folder: URL) -> [URL] {
+    guard
+        let files = try? FileManager.default.contentsOfDirectory(
+            at: folder,
+            includingPropertiesForKeys: [.contentModificationDateKey]
+        )
+    else { return [] }
+    return files.sorted { url1, url2 in
+        let date1 = (try? url1.resourceValues(forKeys: [.contentModificationDateKey]))?.contentModificationDate
+        let date2 = (try? url2.resourceValues(forKeys: [.contentModificationDateKey]))?.contentModificationDate
+        return (date1 ?? .distantPast) < (date2 ?? .distantPast)
     }
 }

@@ -35,6 +35,17 @@ func diagnoseBackupStatus(_ url: URL) throws -> Bool? {
     return nil
 }
 
+func diagnoseFileState(_ url: URL) -> String {
+    if FileManager.default.fileExists(atPath: url.path) {
+        if let size = try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int64 {
+            return "exists, size: \(size) bytes"
+        }
+        return "exists"
+    } else {
+        return "does not exist"
+    }
+}
+
 func protectFiles(in folder: URL, data: Data) throws -> [URLFileProtection?] {
     try FileManager.default.createDirectory(
         at: folder,

@@ -35,6 +35,14 @@ func expectClassesInTheOldWay(in documents: URL) throws {
         "NSCocoaErrorDomain 512")
 }
 
+func expectCompleteIsOutOfReach(in documents: URL, _ home: URL) throws {
+    let url = documents.appendingPathComponent("complete")
+    try Data(count: 10).write(to: url, options: .completeFileProtection)
+    let read = { error { _ = try Data(contentsOf: url) } }
+    try whileLocked(home) { expect("complete, locked", read(), "NSCocoaErrorDomain 257") }
+    expect("complete, unlocked", read(), "none")
+}
+
 /// Once access has expired, here at the lock, it is refused as for class complete, but the class that was set reads back.
 func expectInactiveIsKept(in documents: URL, _ home: URL) throws {
     try Data("0".utf8).write(to: home.appendingPathComponent(".purgefs/device.inactivity"))

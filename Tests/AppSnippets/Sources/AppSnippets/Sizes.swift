@@ -26,6 +26,16 @@ func getDirectorySize(url: URL) -> Int64 {
     return totalSize
 }
 
+/// A file's attributes take no space, so the total size is not larger than the size of the data.
+func expectAttributesTakeNoSpace(of url: URL) throws {
+    let (key, attributes) = (FileAttributeKey("NSFileExtendedAttributes"), ["user.note": Data(count: 3000)])
+    try FileManager.default.setAttributes([key: attributes], ofItemAtPath: url.path)
+    let found = try FileManager.default.attributesOfItem(atPath: url.path)[key] as? [String: Data]
+    expect("long attribute", found?["user.note"]?.count, 3000)
+    let values = try url.resourceValues(forKeys: [.fileAllocatedSizeKey, .totalFileAllocatedSizeKey])
+    expect("sizes beside it", [values.fileAllocatedSize, values.totalFileAllocatedSize], [8192, 8192])
+}
+
 func auditBackupSize() -> [String] {
     let documentsURL = FileManager.default.urls(
         for: .documentDirectory,
