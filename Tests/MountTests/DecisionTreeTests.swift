@@ -167,7 +167,8 @@ extension Mounts {
                 try Attributes.mark(mount.path("Documents/album"), "isExcludedFromBackup", "1")
                 expect(
                     try said("diagnose", mount, "Documents/album"), "left out because of its own isExcludedFromBackup",
-                    "error: user content that is not backed up (1)", "It is lost with the device. Include it")
+                    "error: user content that is not backed up (1)",
+                    "It is lost with the device. Include it, unless it is also kept elsewhere.")
             }
         }
 
