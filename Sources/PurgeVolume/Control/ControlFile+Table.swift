@@ -95,7 +95,7 @@ extension ControlFile {
             Row(
                 .answer(purges: true), reads: "on the descriptor that wrote: the purged files, as JSON lines",
                 writes: "a size, `tmp`, `caches`, `purgeable` (marked files elsewhere) or `all`; one of these and a "
-                    + "path; `paths` or `globs`; `evenOpen ` before what names files or a place")
+                    + "path; `paths` or `globs`; `evenOpen ` before a command that names files or a place")
         case .storagePlan:
             Row(
                 .answer(purges: false),
