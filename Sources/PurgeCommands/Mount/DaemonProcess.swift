@@ -62,6 +62,8 @@ final class DaemonProcess {
         do throws(Errno) {
             try System.end(with: pid, mountpoint: mountpoint, on: signals, message: message)
         } catch { throw failedWait(error) }
+        // Unmanaged: nobody releases it. While it is open, the daemon withdraws a new store if a signal arrives.
+        _ = Unmanaged.passRetained(line)
     }
 
     /// Waits until the mount is ready, the daemon has ended, or one of `signals` arrives; a scan may take arbitrarily long.
