@@ -11,7 +11,7 @@ extension Mounts {
             URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Programs/interrupts.py").path
 
-        /// PURGEFS_TEST_SCALE=15 sends the signal every half millisecond, 300 times to each of the three commands.
+        /// PURGEFS_TEST_SCALE=15 sends 300 signals to each of the three commands.
         @Test func anyMomentOfAStart() throws {
             try Scratch.with("interrupts") { scratch in
                 let words = [Program.python, Self.program, PurgefsBinary.path, scratch.path, "\(Scale.of(20))"]

@@ -1,13 +1,13 @@
-"""Signals `purgefs run`, `purgefs mount` and `purgefs mount --foreground` 0 to 150 ms after their start: by ^C and ^\\ at their
-terminal, by SIGINT to their process group, and by other signals to them alone. Each must end at once with a status other than
-0, and leave nothing behind. A mount in the foreground ends with 0 if it had already mounted.
+"""Signals `purgefs run`, `purgefs mount` and `purgefs mount --foreground` at moments of their start, up to one and a half times
+the duration of a mount after it: by ^C and ^\\ at their terminal, by SIGINT to their process group, and by other signals to
+them alone. Each must end at once with a status other than 0, and leave nothing behind. A mount in the foreground ends with 0
+if it had already mounted.
 
 usage: interrupts.py PURGEFS DIRECTORY COUNT        COUNT moments for each of the three
 """
 import fcntl, os, pty, resource, signal, sys, termios, time
 
 BINARY, SCRATCH, COUNT = sys.argv[1], sys.argv[2], int(sys.argv[3])
-SPAN = 0.150
 PATIENCE = 20
 MANNERS = {
     "^C": signal.SIGINT, "SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM,
@@ -29,11 +29,11 @@ class Terminal:
 
 
 class Attempt:
-    def __init__(self, verb, number, terminal):
+    def __init__(self, verb, number, terminal, span):
         self.verb, self.terminal = verb, terminal
         self.manner = list(MANNERS)[number % len(MANNERS)]
         self.signal = MANNERS[self.manner]
-        self.delay = SPAN * number / COUNT
+        self.delay = span * number / COUNT
         name = verb.replace(" --", "-")
         self.place = f"{SCRATCH}/{name}-{number}"
         self.store, self.mountpoint, self.temporary = (f"{self.place}/{name}" for name in ("store", "mount", "tmp"))
@@ -86,8 +86,17 @@ class Attempt:
             os.killpg(self.pid, self.signal)
         else:
             os.kill(self.pid, self.signal)
+        # A terminal sends the signal from a thread of the kernel, often some milliseconds after the key was written.
+        while self.verb == "mount" and not self.is_told():
+            time.sleep(0.0002)
         os.kill(self.pid, signal.SIGCONT)
         return True
+
+    def is_told(self):
+        """Returns whether the signal is pending for the stopped program."""
+        with open(f"/proc/{self.pid}/status") as status:
+            pending = next(line.split()[1] for line in status if line.startswith("ShdPnd"))
+        return int(pending, 16) >> (self.signal - 1) & 1
 
     def end(self):
         """Returns the status as a shell shows it, or None if the program does not end."""
@@ -137,6 +146,15 @@ class Attempt:
         for pid in self.processes():
             os.kill(int(pid), signal.SIGKILL)
 
+    def duration(self):
+        """Returns the seconds that an undisturbed `mount` takes."""
+        self.start()
+        status = self.end()
+        duration = time.monotonic() - self.started
+        os.spawnv(os.P_WAIT, BINARY, ["purgefs", "unmount", self.mountpoint])
+        assert status == 0, open(self.errors).read()
+        return duration
+
     def outcome(self):
         """Runs one attempt. Returns the status and the problems found."""
         self.start()
@@ -159,10 +177,11 @@ def main():
     os.setsid()
     terminal = Terminal()
     failures = 0
+    span = 1.5 * Attempt("mount", COUNT, terminal, 0).duration()
     for verb in ("run", "mount", "mount --foreground"):
         tally = {}
         for number in range(COUNT):
-            attempt = Attempt(verb, number, terminal)
+            attempt = Attempt(verb, number, terminal, span)
             status, wrong = attempt.outcome()
             tally[status] = tally.get(status, 0) + 1
             if wrong:
