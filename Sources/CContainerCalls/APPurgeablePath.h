@@ -102,12 +102,12 @@ static inline char *APPurgeablePathTypeSize(const char *path, APPurgeableType ty
     return result;
 }
 
-/// As `APPurgeablePathTypeSize` without a limit.
+/// Calls `APPurgeablePathTypeSize` with no limit.
 static inline char *APPurgeablePathType(const char *path, APPurgeableType type) {
     return APPurgeablePathTypeSize(path, type, 0);
 }
 
-/// As `APPurgeablePathTypeSize` with the type `APPurgeableTypeManual` and without a limit.
+/// Calls `APPurgeablePathTypeSize` with the type `APPurgeableTypeManual` and no limit.
 static inline char *APPurgeablePath(const char *path) {
     return APPurgeablePathTypeSize(path, APPurgeableTypeManual, 0);
 }

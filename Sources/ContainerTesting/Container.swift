@@ -43,7 +43,7 @@ public final class Container: Sendable {
         }
     }
 
-    /// Unmounts the container and removes its store, unless the option `--store` named one. A second call does nothing.
+    /// Unmounts the container, and removes its store unless the option `--store` named it. A second call does nothing.
     ///
     /// Throws `stillInUse` with the processes that have files of the container open; the container is unmounted nevertheless.
     /// Throws `lost` or `endedBadly` if the container was already gone. Processes that `run` left running are killed. A daemon

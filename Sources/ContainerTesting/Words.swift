@@ -1,4 +1,5 @@
-/// A word of purgefs. A newer binary may use words that this library does not know.
+/// A fixed word in the output of purgefs, such as the type of an event. A newer binary may use words that this library does
+/// not know.
 public protocol ContainerWord: RawRepresentable, Hashable, Codable, Sendable, CustomStringConvertible
 where RawValue == String {}
 

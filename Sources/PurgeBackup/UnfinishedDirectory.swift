@@ -115,9 +115,9 @@ final class UnfinishedDirectory {
         } catch { return false }
     }
 
-    /// As root, gives the directory to the owner of the directory that it replaces. That owner cannot reach the new directory
-    /// yet, and nobody else can later. A failure (in a user namespace) is ignored, because this process can still use the
-    /// directory.
+    /// As root, gives the directory to the owner of the directory that it replaces. The owner cannot reach the new directory
+    /// until it leaves the workshop, and nobody else can reach it after that. A failure (in a user namespace) is ignored,
+    /// because this process can still use the directory.
     private func giveToOwner() {
         guard geteuid() == 0, let before else { return }
         do throws(Errno) { try System.changeOwner(descriptor.raw, before.owner, before.group) } catch {}

@@ -43,7 +43,7 @@ package struct PlaceChecks {
     package func check(
         output: String, _ what: String, of store: String?, at mountpoint: String? = nil
     ) throws(CommandFailure) {
-        // A log is appended to.
+        // A log is only appended to, so it overwrites no program.
         if what != "log" { try Self.refuseProgram(output, "cannot write the \(what)") }
         guard let file = try Self.absolute(output, System.resolvedOrCreated) else { return }
         if let mountpoint, let point = try Self.absolute(mountpoint), surroundings.lies(file, in: point) {

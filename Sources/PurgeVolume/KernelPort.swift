@@ -25,8 +25,8 @@ public protocol KernelPort: AnyObject, Sendable {
     /// Makes folders of the container, each after its parent, and gives them to `owner`. Returns when they are made, or when
     /// that takes too long.
     func makeFolders(_ folders: [String], for owner: (user: uid_t, group: gid_t)) -> FolderMaking
-    /// Makes an empty folder at `hidden`, with mode 0700, for `owner`, and exchanges it with the folder at `path`, in one step.
-    /// Returns when that is done or has failed, or when it takes too long.
+    /// Makes an empty folder at `hidden`, with mode 0700, for `owner`, and then atomically exchanges it with the folder at
+    /// `path`. Returns when that is done or has failed, or when it takes too long.
     func replaceFolder(_ path: String, with hidden: String, for owner: (user: uid_t, group: gid_t)) -> FolderMaking
     /// Reports a failure that no caller is waiting for.
     func report(_ error: StoreError)

@@ -136,7 +136,8 @@ struct PresentFileReader {
             fileProtection: rule.effective(own), state: state.shown, canBeOpened: rule.admits(.open, own: own))
     }
 
-    /// Asks the plan whether a purge would take the file. A read-only mount has no answer, because nothing is purged there.
+    /// Asks the plan whether a purge would take the file. A read-only mount gives no answer, because asking takes a write to
+    /// a control file.
     private func judge(_ file: inout PresentFile) throws(CommandFailure) {
         do throws(Errno) {
             let named = try control.exchange(PurgeRequest.paths([asked.inner]).bytes, with: .storagePlan).text

@@ -81,7 +81,8 @@ def test_targets(tree):
 def unfenced(path, text):
     """Finds code that is only indented, because the tests of examples do not see it."""
     text = FENCE.sub(lambda block: "\n" * block[0].count("\n"), text)
-    # After an empty line, this much indentation makes code. The text of a list item begins further to the right.
+    # After an empty line, this much indentation makes code. In a list item, it counts from the start of the item's
+    # text.
     needed, is_after_empty = 4, True
     for number, line in enumerate(text.split("\n"), 1):
         indentation = len(line) - len(line.lstrip(" "))

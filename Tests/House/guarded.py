@@ -59,7 +59,7 @@ def ignores_state(closure):
     """Whether the last parameter, which is the state, is not used. An empty closure only ends a change."""
     named = PARAMETERS.match(closure)
     if not named:
-        # `$0`: without a use of it the closure does not compile.
+        # The closure names no parameter, so it must use `$0` to compile.
         return False
     rest = closure[named.end():]
     names = re.findall(r"\w+", named[1])

@@ -240,7 +240,8 @@ extension Mounts {
             #expect(run.output == "\(app)\n\(device)\n", "\(run)")
         }
 
-        /// A process that is not the caller's to signal, one that does not exist, and the daemon's own parent.
+        /// Malformed text, a process that does not exist, one that has the daemon among its descendants, and a thread that is
+        /// not the first of its process.
         @Test func processesThatAreRefused() throws {
             try withMount { mount in
                 let wrong: [(String, Errno)] = [("1x", .invalid), ("-1", .invalid), ("4194305", .noSuchProcess)]

@@ -142,8 +142,8 @@ extension Mounts {
             }
         }
 
-        /// On a mount without a process of the app, its state changes and the event is recorded; an app that does not run has
-        /// neither.
+        /// On a mount without a process of the app, an app in the background or suspended becomes `terminated`, and the event
+        /// is recorded. Neither happens to an app in the foreground, or to one that is not running.
         @Test(
             arguments: [
                 (["background"], "terminated", 1), (["launch", "suspend"], "terminated", 1),

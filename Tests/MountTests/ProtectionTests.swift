@@ -281,8 +281,8 @@ extension Mounts {
             }
         }
 
-        /// The daemon is killed while its thread that drops pages waits for requests, which are no longer served. All processes
-        /// end, and the store can be mounted again.
+        /// The daemon is killed while its page-dropping thread waits for the answers to its own requests, which nobody serves
+        /// any more. All processes end, and the store can be mounted again.
         @Test func killedWhileLocking() throws {
             try withMount(["--total", "1G"], deadline: 240, mounted: false) { mount in
                 var random = SeededGenerator(seed: 1)

@@ -75,8 +75,8 @@ extension Mounts {
             }
         }
 
-        /// The larger one of two files that were used at the same moment goes first; equal sizes are ordered by path. No two calls
-        /// happen at the same moment, so the test changes the journal.
+        /// If two files were last used at the same moment, the larger goes first; files of equal size go in the order of
+        /// their paths. No two calls happen at the same moment, so the test changes the journal.
         @Test func largerThenPath() throws {
             try withMount { mount in
                 try mount.makeDirectory("Library/Caches/q")

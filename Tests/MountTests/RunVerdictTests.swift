@@ -55,7 +55,7 @@ extension Mounts {
             }
         }
 
-        /// Percent signs are escaped, and in the title colons and commas too.
+        /// Percent signs are escaped; in the title, so are colons and commas.
         @Test func annotations() throws {
             try Scratch.with("verdict") { scratch in
                 try Program.run("cp", "/bin/sh", "\(scratch.path)/a%b:c,d").succeeded()

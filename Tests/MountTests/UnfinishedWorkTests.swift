@@ -41,7 +41,7 @@ extension Mounts {
             }
         }
 
-        /// A mount that fails finishes the work and saves that, but saves none of its own settings.
+        /// A failed mount still finishes the interrupted work and records that, but saves none of its own settings.
         @Test func aMountThatFailsSetsNothing() throws {
             try withMount(["--total", "2G"]) { mount in
                 try mount.make("Documents/a", size: 4096)

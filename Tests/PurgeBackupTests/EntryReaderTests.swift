@@ -21,7 +21,8 @@ struct EntryReaderTests {
         }
     }
 
-    /// The first name disappears after a change while it is open, so it is not in the backup. The second name carries the file.
+    /// While the file is read under its first name, it changes and that name is removed, so the backup does not have that
+    /// name. The second name carries the file.
     @Test func firstNameGoesWhileItIsRead() throws {
         try SampleContainer.with { container in
             try Files.write("data", to: container.pathOf("a"))

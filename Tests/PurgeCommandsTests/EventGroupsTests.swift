@@ -17,7 +17,7 @@ struct EventGroupsTests {
         return event
     }
 
-    /// Purges that alternate with the pressure that they end are one group, and so is the pressure.
+    /// Purges that alternate with pressure events form one group, and the pressure events form another.
     @Test func alternation() {
         var events = EventGroups()
         for index in 0..<30 {

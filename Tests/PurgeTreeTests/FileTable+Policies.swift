@@ -9,7 +9,7 @@ struct PolicyTable {
     var isOver = false
     /// Whether a write, a check or the release of a skipped file has found the limit reached.
     var isTriggered = false
-    /// Whether the policy was triggered but could take nothing, because a file in use keeps use at the limit.
+    /// Whether the policy was triggered and use is still at the limit, but no file can be taken.
     var isExhausted = false
     var checked: Int64?
 

@@ -8,8 +8,8 @@ import Testing
 struct LongPathTests {
     private static let folder = String(repeating: "n", count: 250)
 
-    /// With 70 folders of 250 bytes a path has 17,581 bytes. Its recorded end, `.../`, 65 of the folders and a name of one
-    /// byte, has 16,320.
+    /// With 70 folders of 250 bytes a path has 17,581 bytes. The event records only its end: `.../`, 65 of the folders, and a
+    /// name of one byte, which is 16,320 bytes.
     @Test func theEndIsTold() throws {
         try withStore { path in
             let live = try LiveVolume(path)

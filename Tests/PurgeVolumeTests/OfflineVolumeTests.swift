@@ -66,7 +66,7 @@ struct OfflineVolumeTests {
         }
     }
 
-    /// An offline volume purges nothing in the background, and no call waits for it.
+    /// An offline volume purges nothing in the background, and no call waits for a background purge.
     @Test func pressureOnlyShows() throws {
         try Self.withFilledStore { store in
             let offline = try OfflineVolume(storePath: store)

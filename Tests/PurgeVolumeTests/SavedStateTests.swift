@@ -91,7 +91,7 @@ struct SavedStateTests {
         }
     }
 
-    /// An app may set any mtime, so a file that was not used counts from its birth.
+    /// An app may set any mtime, so a file without a recorded use and with an mtime in the future counts as used now.
     @Test func filesPutThereMeanwhile() throws {
         try withStore { store in
             var live = try LiveVolume(store)

@@ -105,7 +105,7 @@ struct SetTimeFaultTests {
         }
     }
 
-    /// Makes `tmp/f`, and gives `body` times of which some are remembered and others are not.
+    /// Makes `tmp/f`, and calls `body` with five times, only some of which are remembered.
     private func withTimes(_ body: (LiveVolume, Node, [FileTime]) throws -> Void) throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 1)

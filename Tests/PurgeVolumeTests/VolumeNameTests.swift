@@ -81,7 +81,8 @@ struct VolumeNameTests {
         }
     }
 
-    /// The kernel can have these entries open without the daemon: a directory, and a FIFO, which the daemon never opens.
+    /// The kernel can have these entries open while the daemon does not: a directory, and a FIFO, which the daemon never
+    /// opens.
     @Test(arguments: [S_IFDIR | 0o755, S_IFIFO | 0o644])
     func whatWasRemovedWhileInUseCanBeChanged(_ mode: mode_t) throws {
         try withVolume { live in

@@ -4,7 +4,7 @@ public enum BehaviourScenarios {
     private typealias Folder = PurgeScenario.Folder
     private typealias Gone = PurgeScenario.Gone
 
-    /// Directories that are purged as one.
+    /// Directories whose files are purged together, as one group.
     public static let groups: [PurgeScenario] = [
         PurgeScenario(
             "a group goes as one, although one file would be enough",

@@ -1,6 +1,6 @@
 import PurgeSystem
 
-/// A mount, as a random walk changes it.
+/// A mount that a random walk changes.
 public struct MountSubject: LedgerSubject {
     private let mount: TestMount
 

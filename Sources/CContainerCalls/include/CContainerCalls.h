@@ -1,5 +1,5 @@
-// Calls for ContainerValues and ContainerTesting, which become part of apps and of their tests, and for Tests/Support. Glibc's
-// Swift module hides most of the functions behind them.
+// C functions for ContainerValues (built into apps), ContainerTesting (built into their tests) and Tests/Support. Glibc's
+// Swift module hides most of the functions that they call.
 #ifndef C_CONTAINER_CALLS_H
 #define C_CONTAINER_CALLS_H
 

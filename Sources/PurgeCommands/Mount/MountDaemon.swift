@@ -189,7 +189,7 @@ struct MountDaemon {
 }
 
 extension MountRequest {
-    /// Starts the app for the parent of this process.
+    /// Makes the mount start the app on behalf of the parent of this process.
     fileprivate mutating func runApp(_ arguments: Arguments) {
         appProcess = getppid()
         controlsProcesses = arguments.has(.controlsApp)

@@ -162,7 +162,7 @@ extension PurgeRun {
         }
     }
 
-    /// Reports on standard error which files were refused and why. Each advice appears once, after the files.
+    /// Reports on standard error which files were refused and why. Each piece of advice appears once, after the files.
     private func tell(_ refused: [RefusedFile], _ control: any ControlEndpoint) {
         let root = control.isMounted ? control.place : control.place + "/container"
         var advice: [String] = []

@@ -7,7 +7,8 @@ import PurgeSystem
 struct RunReport {
     private let file: ReportFile
 
-    /// Returns nil if no report is wanted. A name that cannot be written is reported before anything begins.
+    /// Returns nil if no report is wanted. Throws if the report cannot be written there, so that the run fails before
+    /// anything begins.
     init?(_ path: String?, store: String?) throws(CommandFailure) {
         guard let path else { return nil }
         file = ReportFile(path: path)

@@ -47,8 +47,9 @@ struct RunningCommand {
         name.contains(" ") || name.contains("=") || ["cd", "export", "source", "ulimit", "exit"].contains(name)
     }
 
-    /// Waits for COMMAND's end, and passes on the signals that this process gets. Calls `hasLostContainer` after each of
-    /// `signals`, among which is SIGCHLD, until it returns true. COMMAND then gets SIGTERM, and ten seconds later SIGKILL.
+    /// Waits for COMMAND's end, and passes on each signal of `passedOn` that COMMAND has not received itself. Calls
+    /// `hasLostContainer` after each of `signals`, which include SIGCHLD, until it returns true. COMMAND then gets SIGTERM,
+    /// and ten seconds later SIGKILL.
     func wait(
         signals: SignalSet, passedOn: SignalSet, hasLostContainer: () -> Bool
     ) throws(CommandFailure) -> ProcessEnd {

@@ -2,7 +2,7 @@ import PurgeModel
 
 /// The whole device as one bar that shows the shares and the thresholds.
 struct CapacityBar {
-    /// A part of the bar, in the order of drawing.
+    /// The parts of the bar, in the order in which they are drawn.
     enum Part: CaseIterable {
         case others, othersPurgeable, persistent, caches, temporary, free
     }

@@ -112,7 +112,7 @@ extension System {
         } catch .noSuchProcess { return true }
     }
 
-    /// Returns a child that has ended and was not waited for yet, or nil if there is none.
+    /// Returns a child that has ended but has not been waited for yet, or nil if there is none.
     public static func endedChild() throws(Errno) -> pid_t? {
         let pid = try SystemCall.run(.waitid) { shim_ended_child() }
         return pid == 0 ? nil : pid

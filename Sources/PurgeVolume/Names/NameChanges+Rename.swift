@@ -53,7 +53,7 @@ extension NameChanges {
         if read({ isHidden(parent, $0) || isHidden(newParent, $0) }) { throw .noEntry }
     }
 
-    /// Whether a directory is where folders go that are purged as a whole, or below.
+    /// Returns whether a directory is, or lies below, a hidden folder that receives folders purged as a whole.
     private func isHidden(_ directory: Node, _ state: borrowing VolumeState) -> Bool {
         var node = Optional(directory)
         while let each = node {
