@@ -5,7 +5,8 @@ extension OptionSpec {
     static let backupOutput = OptionSpec(
         "output", .directory,
         "create: the backup to write: a new or an empty directory, or - for one tar archive on standard output")
-    static let verbose = OptionSpec("verbose", "list all items that were left out or are missing, not just the first")
+    static let verbose = OptionSpec(
+        "verbose", "list all items that were left out or are missing, not just the first ten")
 }
 
 extension Verb {
@@ -31,7 +32,7 @@ private enum BackupVerb {
         "create writes everything except tmp, Library/Caches and items excluded by isExcludedFromBackup, on the item "
             + "or on a folder above it. DIR/manifest.json lists the items, and with reasons the items left out; "
             + "DIR/data.tar has the data. A mounted container is read through its mount, so a locked device makes it "
-            + "fail, and each file counts as used.",
+            + "fail. Files count as used only if neither root nor their owner makes the backup.",
         "restore makes a new store as a restored phone would have it: with another container UUID, with the settings "
             + "of the device, and without the items left out. It checks everything against the manifest first; a "
             + "damaged or incomplete backup leaves nothing behind. DIR is a directory, an archive from --output -, or "

@@ -18,8 +18,8 @@ extension Verb {
             "lock: the device is `locking` for a grace period of 10 seconds of its own time, in which everything "
                 + "still works, and then `locked`. A device that was not unlocked since boot stays as it is.",
             "unlock: the device is `unlocked`, whatever its state was.",
-            "reboot: tmp is emptied, open files included; the app no longer runs; the device is `beforeFirstUnlock`. "
-                + "A mounted container stays mounted.",
+            "reboot: tmp is emptied (not in profile device), open files included; the app no longer runs; the device is "
+                + "`beforeFirstUnlock`. A mounted container stays mounted.",
             "state: print the state.",
         ],
         options: [.now], operands: 1...2, words: ControlFile.deviceState.words + ["state"],

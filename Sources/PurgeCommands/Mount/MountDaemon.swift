@@ -22,7 +22,8 @@ extension OptionSpec {
     static let sendsStatus = OptionSpec(
         "send-status", .none, hidden: true, "with --send-events: write the last status too")
     static let runsApp = OptionSpec(
-        "run-app", .none, hidden: true, "launch the app when the mount is ready, and terminate it at the end")
+        "run-app", .none, hidden: true, "launch the app before the mount is ready, and terminate it when the mount ends"
+    )
     static let controlsApp = OptionSpec(
         "control-app", .none, hidden: true, "with --run-app: stop, continue and kill the other children of the parent")
     static let discardsStore = OptionSpec(

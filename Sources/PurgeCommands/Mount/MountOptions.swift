@@ -22,8 +22,8 @@ extension OptionSpec {
         "allow-other", "let other users access the mount; needs root, or user_allow_other in /etc/fuse.conf")
     static let state = OptionSpec(
         "state", .choice("STATE", StartState.allCases.map(\.rawValue)),
-        "what the app meets at its start: an app in the background or suspended, or a device that is locked or was not "
-            + "unlocked since it booted")
+        "how the app starts: in the background or suspended; or on a device that is locked or was not unlocked since "
+            + "it booted")
     static let shared = OptionSpec(
         "shared", .directory, addsUp: true,
         "DIR stands for the container of an app group: a lock held there by an app that is suspended ends the app; "

@@ -11,7 +11,7 @@ extension OptionSpec {
         "purge files of this age: 30s, 5m, 2h, 3d, 1w, or \(PolicyVerb.ages.joined(separator: ", ")); 3, 7, 14 "
             + "and 30 are days")
     fileprivate static let limit = OptionSpec(
-        "limit", .size, "when the files reach this total size (10M), purge the oldest down to half of it")
+        "limit", .size, "when the files reach this total size, such as 10M, purge the oldest down to half of it")
 }
 
 extension Verb {
@@ -20,12 +20,12 @@ extension Verb {
         synopsis: "(add DIR [--after AGE] [--limit SIZE] | list [TARGET] [--json] | remove DIR | check [TARGET] | "
             + "reset [TARGET])",
         description: [
-            "A policy limits the age of the files below a directory, and their total size: files over age are purged, "
-                + "and over size the oldest files. A file belongs to the nearest directory with a policy. The age "
+            "A policy limits the age of the files below a directory, and their total size: files over the age are "
+                + "purged and, when the size is reached, the oldest files. A file belongs to the nearest directory with a policy. The age "
                 + "counts from the creation of the file, and is checked when the app is launched; the size also when "
                 + "a write reaches the limit. The files are purged in the background.",
             "add: sets the attributes user.purgefs.purgeAfter and sizeLimit of DIR, makes DIR if it is missing, and "
-                + "prints its path and policy. Without an option, the age is manual: only a reset removes files.",
+                + "prints its path and policy. Without an option, the age is manual: only a reset and `purgefs clean` empty DIR.",
             "list: prints each directory with a policy, its limits and its files.",
             "remove: removes the policy of DIR; its files stay.",
             "check: checks the policies as a launch of the app does, and waits until the files are purged. The container "

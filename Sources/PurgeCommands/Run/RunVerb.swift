@@ -8,9 +8,10 @@ extension OptionSpec {
     static let store = OptionSpec(
         "store", .directory, "the store, which is kept; without it, a temporary store is removed at the end")
     static let copyOf = OptionSpec(
-        "copy-of", .directory, "start with a copy of the store DIR; the store of --store must be new")
+        "copy-of", .directory, "start with a copy of the store DIR; --store must name an empty or a new directory")
     static let seed = OptionSpec(
-        "seed", .directory, "start with a copy of the content of directory DIR; the store of --store must be new")
+        "seed", .directory,
+        "start with a copy of the content of directory DIR; --store must name an empty or a new directory")
     static let at = OptionSpec(
         "at", .moment(Setting.changes), addsUp: true,
         "change the device this long after COMMAND has begun (0s: before), or when its clock has advanced this much "
@@ -18,8 +19,8 @@ extension OptionSpec {
     static let chdir = OptionSpec("chdir", "start COMMAND in the container instead of the working directory")
     static let failOn = OptionSpec(
         "fail-on", .list("EVENT[:GLOB]", EventDemand.words), addsUp: true,
-        "end with \(ExitStatus.demandFailed) if such an event occurred, with GLOB only at a matching path: "
-            + "\(EventDemand.words.joined(separator: ", ")). May be repeated")
+        "end with \(ExitStatus.demandFailed) if COMMAND ended with 0 and such an event occurred (with GLOB, at a matching "
+            + "path): \(EventDemand.words.joined(separator: ", ")). May be repeated")
     static let summaryFile = OptionSpec(
         "summary", .file, "at the end, write a JSON summary of the run to FILE (- is standard output)")
     static let signals = OptionSpec(
@@ -42,8 +43,8 @@ extension Verb {
         synopsis: "[options] [--] COMMAND [ARG...]",
         description: [
             "Mounts a store at a path that ends in Containers/Data/Application/UUID, runs COMMAND with that path as "
-                + "its home directory, unmounts when COMMAND has ended, and prints a summary. Nothing is left behind: "
-                + "no mount, no process, no temporary store. Without --chdir the working directory does not change.",
+                + "its home directory, unmounts when COMMAND has ended, and prints a summary. It leaves no mount, no "
+                + "daemon and no temporary store behind. Without --chdir the working directory does not change.",
             "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to COMMAND. If the container goes "
                 + "away while COMMAND runs, COMMAND gets SIGTERM, and SIGKILL 10 seconds later. Processes that COMMAND "
                 + "leaves behind in the container lose it; they are named on standard error.",

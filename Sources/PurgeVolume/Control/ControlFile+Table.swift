@@ -51,7 +51,7 @@ extension ControlFile {
             Row(
                 .size(\.total) { .total($0) }, reads: "the size of the simulated device",
                 writes: "a size, `+size`, `-size`",
-                set: "size of the device: SIZE, +SIZE, -SIZE; rounded down to 4096")
+                set: "size of the device: SIZE, +SIZE, -SIZE; rounded down to a multiple of 4096")
         case .storageOthers:
             Row(
                 .size(\.others) { .others($0) }, reads: "bytes used by the system and other apps",
@@ -74,7 +74,7 @@ extension ControlFile {
         case .storageImportant:
             Row(.number(\.important), reads: "room for a write to a persistent place, purging included")
         case .storageOpportunistic:
-            Row(.number(\.opportunistic), reads: "room for a write to `tmp` or `Library/Caches`")
+            Row(.number(\.opportunistic), reads: "room for a write to `tmp`, `Library/Caches` or a marked file")
         case .storageReclaimable: Row(.number(\.reclaimable), reads: "bytes that purging would free now")
         case .storageThresholds:
             Row(
