@@ -42,14 +42,14 @@ public struct URLFileProtection: RawRepresentable, Hashable, Sendable {
     public static var completeUntilFirstUserAuthentication: URLFileProtection {
         URLFileProtection(rawValue: "NSFileProtectionCompleteUntilFirstUserAuthentication")
     }
-    /// Accessible while the device is unlocked, like `complete`: purgefs does not know whether a user is active.
+    /// Accessible while the device is unlocked, and for `device.inactivity` after the lock.
     public static var completeWhenUserInactive: URLFileProtection {
         URLFileProtection(rawValue: "NSFileProtectionCompleteWhenUserInactive")
     }
 }
 
 extension FileProtectionType {
-    /// Accessible while the device is unlocked, like `complete`: purgefs does not know whether a user is active.
+    /// Accessible while the device is unlocked, and for `device.inactivity` after the lock.
     @_disfavoredOverload public static var completeWhenUserInactive: FileProtectionType {
         FileProtectionType(rawValue: "NSFileProtectionCompleteWhenUserInactive")
     }
