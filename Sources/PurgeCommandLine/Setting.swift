@@ -5,6 +5,7 @@ package struct Setting: Hashable, Sendable {
 
     package init(name: String, words: [String] = []) { (self.name, self.words) = (name, words) }
 
-    /// The known beginnings of the text: `storage.total=`, or `device.state=lock`, `device.state=unlock`.
+    /// The beginnings of NAME=VALUE that a shell can complete: `storage.total=` for a setting without keywords, or
+    /// `device.state=lock` and `device.state=unlock` for one with keywords.
     package var beginnings: [String] { words.isEmpty ? [name + "="] : words.map { "\(name)=\($0)" } }
 }

@@ -94,7 +94,8 @@ final class MemoryDatabase {
             memory.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(memory), byteCount: $0.count)
         }
         let bytes = memory.assumingMemoryBound(to: UInt8.self)
-        // A database in memory cannot have a write-ahead log: the two versions of the format in the header become 1.
+        // A database in memory cannot have a write-ahead log. So the header's write version and read version become 1, which
+        // means a rollback journal.
         (bytes[18], bytes[19]) = (1, 1)
         let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY)
         let size = Int64(image.count)

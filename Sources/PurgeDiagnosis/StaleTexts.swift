@@ -27,7 +27,7 @@ extension StaleTexts {
     enum Format {
         case database, binaryPropertyList, xmlPropertyList, json
 
-        /// The number of bytes from which a format is recognized.
+        /// How many bytes at the beginning of a file are read to recognize its format.
         static let beginning = 512
 
         init?(_ beginning: [UInt8]) {

@@ -19,7 +19,8 @@ final class ParkedReads: Sendable {
 
     func park(_ pending: PendingReply, _ request: fuse_req_t, _ reader: EventReader, size: Int) {
         let entry = Parked(pending, reader, size)
-        // libfuse may call this callback at any time until the answer is sent. The callback only compares the address.
+        // libfuse may call this callback at any time until the answer is sent. So the callback only compares the address of
+        // `entry` with those of the parked reads; a read that it finds is answered with EINTR.
         fuse_req_interrupt_func(
             request,
             { request, data in

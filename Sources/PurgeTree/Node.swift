@@ -27,8 +27,8 @@ public final class Node: @unchecked Sendable {
     @usableFromInline var standing = Standing()
     /// The node's own value of isPurgeable.
     var ownMark = PackedMark()
-    /// Number of operations that are changing the node's names or attributes, or one for a purge that is about to truncate the
-    /// file.
+    /// Number of operations that are changing the node's names or attributes. A purge that is about to truncate the file
+    /// counts as one.
     @usableFromInline var holds: UInt16 = 0
     /// Number of open descriptors and mappings.
     @usableFromInline var opens: UInt32 = 0

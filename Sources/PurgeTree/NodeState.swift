@@ -11,7 +11,7 @@ public struct NodeState: ~Copyable {
     // the code that names it.
     @usableFromInline let reference: Unmanaged<Node>
 
-    // Unmanaged: counts no reference, as for `reference`.
+    // Unmanaged: takes no reference, for the reason given at `reference`.
     @inlinable init(_ node: Node) { reference = Unmanaged.passUnretained(node) }
 }
 

@@ -3,7 +3,8 @@ import Support
 import Testing
 
 extension Mounts {
-    /// A mount that fails leaves no new store behind, and an existing one unchanged.
+    /// A mount that fails leaves no new store behind. It leaves an existing store unchanged, except that it finishes
+    /// interrupted work (UnfinishedWorkTests).
     @Suite struct FailedMountTests {
         /// Lists everything below a directory with modes, owners, sizes, blocks, and the checksums of small files other than
         /// databases.

@@ -85,7 +85,8 @@ extension Mounts {
             }
         }
 
-        /// A process whose working directory goes with the folder finds it empty, and cannot make anything there.
+        /// A process whose working directory is purged with the whole folder finds that directory empty, and cannot make
+        /// anything in it.
         @Test func aWorkingDirectoryInTheFolder() throws {
             try withDevice { mount in
                 try mount.makeDirectory("Library/Caches/d")

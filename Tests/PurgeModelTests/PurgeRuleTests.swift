@@ -69,7 +69,7 @@ import Testing
         Row(
             in: .caches, with: { $0.isStuck = true }, room: .passedOver([.failed]), place: .passedOver([.failed]),
             file: rank(.caches)),
-        // With all obstacles at once, every reason is reported.
+        // With all obstacles at once, every reason that counts for the aim is reported.
         Row(
             .other, in: .persistent, blocks: 0,
             with: {

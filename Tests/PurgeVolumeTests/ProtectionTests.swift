@@ -571,7 +571,7 @@ struct ProtectedPagesTests {
     }
 
     /// The device locks after an open was admitted, but before the file is among the open files. The answer to the open then
-    /// lets the kernel drop the file's pages.
+    /// makes the kernel drop the file's pages.
     @Test func aFileThatIsBeingOpenedKeepsNoPages() throws {
         try withKernel { live, kernel in
             try live.make("Documents/f", blocks: 1)

@@ -105,7 +105,7 @@ struct SetTimeFaultTests {
         }
     }
 
-    /// Makes `tmp/f`, and calls `body` with five times, only some of which are remembered.
+    /// Makes `tmp/f`, and calls `body` with five time stamps to set. The volume has to remember only some of them.
     private func withTimes(_ body: (LiveVolume, Node, [FileTime]) throws -> Void) throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 1)

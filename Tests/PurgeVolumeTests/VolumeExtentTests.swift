@@ -209,7 +209,7 @@ struct VolumeExtentTests {
             let handle = try live.create("Documents/f")
             defer { live.volume.close(handle) }
             try live.write(handle, at: 30 * 4096, 4096)
-            // The attribute is written before the blocks are allocated.
+            // The attribute is written before the blocks are allocated, so a refused allocation must also undo the attribute.
             var wasRefused = false
             for after in 0..<20 {
                 let faults = SystemCallFaults(after: after, code: code)

@@ -1,4 +1,4 @@
-"""fio with verify: each case reads its data back at once, and again after a remount."""
+"""fio with verify: each case reads its data back at once and, unless it is in ONCE, again after a remount."""
 import json
 
 from places import scaled

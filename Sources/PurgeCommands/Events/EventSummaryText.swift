@@ -1,7 +1,7 @@
 import PurgeCommandLine
 import PurgeModel
 
-/// The text of `purgefs events --summary`: tables of at most 80 columns.
+/// The text of `purgefs events --summary`: tables that are at most 80 characters wide.
 struct EventSummaryText {
     let report: EventSummaryReport
 

@@ -17,8 +17,9 @@ public struct Retries: VolumeFamily {
         /// Two handles at most: link(2) looks up two names.
         var kept: [Handle] = []
     }
-    /// 250 ms: the kernel repeats the call as soon as the thread gets the CPU. It never does if the thread has been killed in
-    /// the meantime, or if the second lookup was all that the call needed.
+    /// How long, in nanoseconds, to wait for the second attempt: 250 ms. Usually the kernel repeats the call as soon as the
+    /// thread gets the CPU. But no attempt comes if the thread has been killed in the meantime, or if the second lookup was
+    /// all that the call needed.
     private static let patience: Int64 = 250_000_000
     /// 50 ms, once another call has found no room. A retried call usually comes sooner, and then keeps the file open itself.
     private static let shortPatience: Int64 = 50_000_000
