@@ -42,7 +42,7 @@ container_begin() {
     # bats waits until its descriptor 3 is closed. A line on the pipe ends the container too, because processes that the test
     # started may keep the pipe open. $PURGEFS_MOUNT is for the inner shell.
     # shellcheck disable=SC2016
-    "${PURGEFS:-purgefs}" run --quiet "$@" -- sh -c 'printf "%s\n" "$PURGEFS_MOUNT" > "$1" || exit; read -r end || :' \
+    "${PURGEFS:-purgefs}" run --quiet --signals off "$@" -- sh -c 'printf "%s\n" "$PURGEFS_MOUNT" > "$1" || exit; read -r end || :' \
         sh "$CONTAINER_FILES/path" <"$CONTAINER_FILES/hold" >/dev/null 2>"$CONTAINER_FILES/messages" 3>&- 9>&- &
     CONTAINER_RUN=$!
     # bats has its own trap, and calls `teardown`; a script may have one too. dash does not show its traps to a subshell.
@@ -74,7 +74,7 @@ container_end() {
     container_is_gone=
     [ -z "$CONTAINER" ] || timeout 5 cat "$CONTAINER/.purgefs/status.json" >/dev/null 2>&1 || container_is_gone=$?
     kill -CONT "$CONTAINER_RUN" 2>/dev/null || : # in case it was stopped
-    echo end >&9
+    { echo end >&9; } 2>/dev/null || : # closed if a signal interrupted the first attempt
     exec 9>&-
     container_status=0
     wait "$CONTAINER_RUN" || container_status=$?

@@ -92,7 +92,7 @@ class Container:
         self._reading = threading.Lock()
         self._is_over = False  # whether the container has gone away, so that no more events come
         self._from = os.getcwd()
-        words = [self.binary, "run", "--quiet"]
+        words = [self.binary, "run", "--quiet", "--signals", "off"]
         for name in [name for name in options if name in _MOUNT_OPTIONS]:
             value = options.pop(name)
             if value is None or value is False:

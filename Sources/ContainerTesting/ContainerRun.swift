@@ -39,7 +39,7 @@ final class ContainerRun: Sendable {
         hold = input.write
         do {
             child = try Child(
-                [binary, "run", "--quiet"] + options + ["--", "sh", "-c", Self.script],
+                [binary, "run", "--quiet", "--signals", "off"] + options + ["--", "sh", "-c", Self.script],
                 environment: ProcessInfo.processInfo.environment, files: [input.read, output.write, messages])
         } catch ContainerError.cannotRun(_, let reason) { throw ContainerError.noProgram(binary, reason) }
         input.read.close()
