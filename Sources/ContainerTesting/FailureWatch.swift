@@ -70,7 +70,8 @@ final class FailureWatch: Sendable {
 }
 
 extension ContainerEvidence {
-    /// Attaches the evidence to the running test; `swift test --attachments-path DIR` keeps it.
+    /// Attaches the events and the report, if there is one, to the running test; `swift test --attachments-path DIR` keeps
+    /// them.
     func attach(to test: Test) {
         let name = Self.fileName(test.name)
         Attachment.record(events, named: "\(name)-events.jsonl", sourceLocation: test.sourceLocation)

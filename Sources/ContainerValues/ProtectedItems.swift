@@ -21,7 +21,7 @@ public enum ProtectedItems {
         }
     }
 
-    /// Saves a file atomically, with its class.
+    /// Saves a file atomically. The new file gets the class `wanted` before its data and its name.
     static func replace(_ url: URL, by data: Data, of wanted: String) throws {
         // This name is no longer than Foundation's temporary names. The file's own name plus a suffix could exceed the maximum
         // length.

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The privileges that a restored file has lost. Root does not restore set-ID bits and capabilities into a store of another
-/// user, because they give rights of other users, and an attacker may have made the backup.
+/// The privileges that a restored file has lost. Root does not restore set-ID bits and capabilities into another user's
+/// store, because they let whoever runs the file act with other users' rights, and an attacker may have made the backup.
 struct DroppedPrivileges: Sendable, Encodable {
     /// The path for people: bytes that are not UTF-8 are U+FFFD.
     let path: String

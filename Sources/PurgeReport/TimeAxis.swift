@@ -43,10 +43,11 @@ struct TimeAxis {
         (self.knots, self.pauses) = (knots, pauses)
     }
 
-    /// Returns the length by which pauses are recognized: only intervals more than three times as long become pauses. A
-    /// single interval is its own value, so it never becomes a pause. For several intervals, it is the largest value, up to
-    /// the longest interval, such that all intervals, each capped at the value, add up to at least ten times the value. With
-    /// fewer than 20 intervals, half their number (rounded down), but at least two, takes the place of ten.
+    /// Returns the length by which pauses are recognized: only intervals more than three times as long become pauses. For a
+    /// single interval, this is the interval's own length, so it never becomes a pause. For several intervals, it is the
+    /// largest length, up to the longest interval, such that all intervals, each capped at this length, add up to at least
+    /// ten times this length. With fewer than 20 intervals, the factor is not ten, but half their number (rounded down), and
+    /// at least two.
     private static func most(_ gaps: [Double]) -> Double {
         guard gaps.count > 1 else { return gaps.first ?? 0 }
         let share = Double(min(10, max(2, gaps.count / 2)))

@@ -49,7 +49,7 @@ extension Tree {
         counted.enter(node)
     }
 
-    /// Removes a name. A file without names stays charged until its last use ends: see `close` and `unhold`.
+    /// Removes a name. A file without names stays charged until nothing has it open or holds it: see `close` and `unhold`.
     public mutating func unlink(_ dentry: Dentry) {
         guard let node = dentry.directory.part?.entries.removeValue(forKey: dentry.name) else { return }
         if node.hasSeveralNames { return counted.removeName(dentry, from: node) }

@@ -205,7 +205,7 @@ extension Mounts {
             }
         }
 
-        /// `diagnose` and `report` reach files in folders that are nested much deeper than the limit on open files.
+        /// `diagnose` and `report` reach files in folders that are nested much deeper than the soft limit on open files.
         @Test func deepFolders() throws {
             try withMount { mount in
                 let script = """

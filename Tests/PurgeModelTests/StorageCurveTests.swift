@@ -112,7 +112,7 @@ struct StorageCurveTests {
     @Test func waitingIsBounded() {
         var (curve, device) = (StorageCurve(), Self.device())
         for moment in 0..<10_000 {
-            // Each of these changes is a point.
+            // Each change of `others`, however small, adds a point.
             device.others = ByteCount(Int64(moment == 777 ? 0 : moment == 4003 ? 60 << 20 : 4096 + moment % 2))
             if moment == 1001 { Self.charge(500, .persistent, &device) }
             Self.end(&curve, device, moment)

@@ -30,7 +30,8 @@ def nameless(number):
     return fd
 
 
-# The daemon opens files by such names in the control directory. The kernel must not cache that they are missing.
+# The daemon opens files under numbers as names in the control directory. Even after these lookups, the kernel must
+# not cache that a number is missing.
 for number in range(1000):
     assert not os.path.exists(f"{mount}/.purgefs/{number}")
 fds = [nameless(number) for number in range(4)]
