@@ -69,8 +69,6 @@ int shim_backing_open(fuse_req_t request, int fd) {
     return id;
 }
 
-const char *shim_error_name(int error) { return strerrorname_np(error); }
-
 int shim_backing_close(fuse_req_t request, int id) { return version_backing_close(request, id); }
 
 int shim_reply_file(fuse_req_t request, int fd, int64_t offset, size_t size) {

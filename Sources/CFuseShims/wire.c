@@ -51,6 +51,13 @@ static ssize_t wire_writev(int fd, struct iovec *iov, int count, void *userdata)
     return channel_send(iov, count);
 }
 
+void shim_refuse(uint64_t unique, int error) {
+    struct fuse_out_header header = {.len = sizeof header, .error = -error, .unique = unique};
+    struct iovec whole = {.iov_base = &header, .iov_len = sizeof header};
+    if (on_answer) tell_answer(&whole, 1);
+    channel_send(&whole, 1);
+}
+
 // Sends an answer with data from a file, on the thread that serves the request.
 static ssize_t wire_splice_send(
     int in, off_t *in_off, int out, off_t *out_off, size_t size, unsigned flags, void *userdata) {

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/fsuid.h>
 #include <sys/mman.h>
@@ -38,6 +39,8 @@ SAME(RENAME_EXCHANGE);
 SAME(XATTR_REPLACE);
 SAME(UTIME_NOW);
 SAME(UTIME_OMIT);
+
+const char *shim_error_name(int error) { return strerrorname_np(error); }
 
 int shim_openat(int dir, const char *name, int flags, mode_t mode) { return ANSWER(openat(dir, name, flags, mode)); }
 int shim_open_in_mount(int dir, const char *path, int flags) {

@@ -47,6 +47,8 @@ extension Container {
         public static let restore = EventType(rawValue: "restore")
         /// The disk under the store is full; the caller got EIO.
         public static let hostFull = EventType(rawValue: "hostFull")
+        /// A call met a fault; `reason` is the rule, and `cause` the call, such as `write#12`.
+        public static let fault = EventType(rawValue: "fault")
         /// Events were lost, mostly because they came too fast; `reason` begins with their number.
         public static let dropped = EventType(rawValue: "dropped")
         /// The app removed a file or folder. Only the journal has this type and the next two, so `events()` never returns them.

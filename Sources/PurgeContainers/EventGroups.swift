@@ -102,7 +102,8 @@ extension EventType {
     /// Whether an event of this type can join a group that is not the last one. The other types keep their order.
     fileprivate var joinsDistantGroups: Bool {
         switch self {
-        case .purge, .refused, .hostFull, .pressure, .flagLost, .protectionDenied, .removed, .renamed, .replaced:
+        case .purge, .refused, .hostFull, .pressure, .flagLost, .protectionDenied, .fault, .removed, .renamed,
+            .replaced:
             true
         case .mount, .unmount, .capacity, .device, .clock, .app, .lockHeld, .terminated, .mark, .policy, .backup,
             .restore,

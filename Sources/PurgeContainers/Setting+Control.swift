@@ -14,7 +14,7 @@ extension Setting {
 extension ControlFile {
     /// The files to which a plan of `purgefs run` may write a command.
     package static let commands: [ControlFile] = [
-        .deviceState, .deviceClock, .appState, .storagePolicies, .storageReclaim,
+        .deviceState, .deviceClock, .appState, .storagePolicies, .storageReclaim, .faults,
     ]
 
     /// The keywords that may be written to the file; empty if there are none. `storage.reclaim` accepts sizes and paths too.

@@ -37,6 +37,11 @@ final class Server: Sendable {
         return Unmanaged<Node>.fromOpaque(pointer).takeUnretainedValue()
     }
 
+    /// Returns the path, relative to the container, of a node or of a name in it.
+    func path(_ id: UInt64, _ name: String? = nil) -> String {
+        [volume.path(of: node(fuse_ino_t(id))), name].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "/")
+    }
+
     /// Returns the object behind a handle of the kernel.
     // Unmanaged: the kernel uses a handle only until its RELEASE, and has a reference until then.
     static func object<Object: AnyObject>(_ handle: UInt64, _ type: Object.Type = Object.self) -> Object? {
@@ -59,6 +64,7 @@ extension Server: RequestService {
     /// Traces the request. If it is the RELEASE of a file, notes it, because a RELEASE counts from the moment it is read.
     func note(_ request: RawRequest) {
         if let trace { trace.begin(request, self) }
+        if request.number == 36, areFaultsSet { volume.faultyCalls.noteInterruption(of: request.firstWord) }
         guard request.opcode == .release, !node(request.node).isControl,
             let handle = Self.object(request.firstWord, Handle.self)
         else { return }

@@ -89,6 +89,7 @@ struct StorySection {
             case .app: "App: \(event.reason ?? "")"
             case .terminated: "App terminated by the system: \(event.code ?? "") \(event.reason ?? "")"
             case .lockHeld: "Suspended with \(event.reason ?? "a lock") on \(event.path ?? "")"
+            case .fault: "Fault \(event.reason ?? "") on \(event.path ?? "")"
             case .backup: "Backup: \(event.reason ?? "")"
             case .restore: "Restored from a backup: \(event.reason ?? "")"
             case .dropped: "Events are missing from the journal: \(event.reason ?? "")"
@@ -185,7 +186,7 @@ extension EventType {
     /// The style of an item.
     fileprivate var style: HTMLText {
         switch self {
-        case .refused, .hostFull, .flagLost, .protectionDenied, .terminated, .lockHeld: "bad"
+        case .refused, .hostFull, .flagLost, .protectionDenied, .terminated, .lockHeld, .fault: "bad"
         case .purge, .dropped: "noted"
         default: "event"
         }

@@ -1,3 +1,4 @@
+import CSystemShims
 import Glibc
 
 extension Errno {
@@ -14,4 +15,15 @@ extension Errno {
     public static let execFormatError = Errno(ENOEXEC)
     /// A path is not UTF-8.
     public static let illegalByteSequence = Errno(EILSEQ)
+}
+
+extension Errno {
+    /// The name of the error, such as `ENOSPC`; nil for a number without a name.
+    public var name: String? { shim_error_name(code).map { String(cString: $0) } }
+
+    /// Finds an error by its name; nil if there is none.
+    public init?(name: String) {
+        guard let error = (1...133).lazy.map({ Errno($0) }).first(where: { $0.name == name }) else { return nil }
+        self = error
+    }
 }

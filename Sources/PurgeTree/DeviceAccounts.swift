@@ -45,7 +45,7 @@ public struct DeviceAccounts: Sendable {
     // Inlined, because a call would copy the whole device.
     @inline(__always)
     public func hasRoom(for need: ByteCount, as class: WriteClass) -> Bool {
-        guard need <= device.balance else { return false }
+        guard need <= device.balance, !device.isFull else { return false }
         return `class` == .important || need <= Capacity.opportunistic(on: device)
     }
 

@@ -30,6 +30,7 @@ public final class Volume: VolumeFamily {
     public var directories: Directories { Directories(core: core) }
     public var extendedAttributes: ExtendedAttributes { ExtendedAttributes(core: core) }
     public var openFileMarks: OpenFileMarks { OpenFileMarks(core: core) }
+    public var faultyCalls: FaultyCalls { FaultyCalls(core: core, deviceChanges: deviceChanges) }
     public var retries: Retries { Retries(core: core) }
     /// Whether `retries` may keep a file open for any call.
     public var areRetries: Bool { core.areRetries.load(ordering: .acquiring) }

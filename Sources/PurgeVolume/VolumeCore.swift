@@ -88,6 +88,7 @@ final class VolumeCore: Sendable {
     /// Whether `retries` has any entry.
     let areRetries = Atomic<Bool>(false)
     let app = AppProcesses()
+    let faults = Faults()
     /// How often the system has terminated the app.
     let appTerminations = Atomic<Int>(0)
     /// Calls that failed because the disk under the store has no room.

@@ -42,7 +42,8 @@ import Testing
     @Test func words() {
         let types: [Container.EventType] = [
             .mount, .unmount, .purge, .refused, .pressure, .capacity, .mark, .flagLost, .protectionDenied, .device,
-            .clock, .app, .lockHeld, .terminated, .policy, .backup, .restore, .hostFull, .dropped, .removed, .renamed,
+            .clock, .app, .lockHeld, .terminated, .policy, .backup, .restore, .hostFull, .fault, .dropped, .removed,
+            .renamed,
             .replaced,
         ]
         #expect(types.map(\.rawValue) == PurgeModel.EventType.allCases.map(\.rawValue))

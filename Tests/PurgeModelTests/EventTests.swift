@@ -60,7 +60,7 @@ import Testing
         #expect(
             EventType.allCases.map(\.rawValue) == [
                 "mount", "unmount", "purge", "refused", "pressure", "capacity", "mark", "flagLost", "protectionDenied",
-                "device", "clock", "app", "lockHeld", "terminated", "policy", "backup", "restore", "hostFull",
+                "device", "clock", "app", "lockHeld", "terminated", "policy", "backup", "restore", "hostFull", "fault",
                 "dropped",
                 "removed", "renamed", "replaced",
             ])

@@ -31,7 +31,7 @@ import Testing
                     "storage.total", "storage.others", "storage.others.purgeable", "storage.others.share",
                     "storage.thresholds", "storage.reclaim", "storage.plan", "storage.policies", "storage.profile",
                     "storage.purge.latency", "device.state", "device.clock", "device.inactivity", "device.backup",
-                    "app.state", "app.process", "journal.size", "journal.age",
+                    "app.state", "app.process", "faults", "journal.size", "journal.age",
                 ])
     }
 

@@ -11,14 +11,17 @@
 // Creates the session, of which a process has at most one.
 struct fuse_session *shim_session_new(
     int argc, char **argv, const struct fuse_lowlevel_ops *ops, size_t size, void *userdata);
-// Takes over the session's reading and writing, after fuse_session_mount. stack_depth is the depth of the mount over the
-// store's file system (docs/INTERNALS.md, Passthrough).
+// Takes over the session's reading and writing, after fuse_session_mount. stack_depth is the number of levels that the mount
+// is above the store's lowest file system: 1, or 2 on overlayfs (docs/INTERNALS.md, Passthrough).
 int shim_take_over_io(struct fuse_session *session, unsigned stack_depth);
 // Asks the kernel, during INIT, for exactly the features that it offers and we use.
 void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists);
 
 // Makes libfuse decode a request and call its callback.
 void shim_process(struct fuse_session *session, void *buffer, size_t size);
+
+// Answers a request with an error, if libfuse has not seen the request.
+void shim_refuse(uint64_t unique, int error);
 
 // The request that this thread serves, or has served last. In `bytes`, an opcode that libfuse may not know is replaced;
 // `opcode` is the kernel's. `bytes` is NULL on a thread that has served no request.
@@ -54,8 +57,6 @@ int shim_reply_file(fuse_req_t request, int fd, int64_t offset, size_t size);
 // thread.
 typedef void shim_answer_hook(void *context, uint64_t unique, int32_t error, const void *body, size_t size);
 void shim_on_answer(shim_answer_hook *hook, void *context);
-// Returns a name such as "ENOENT", or NULL for a number without a name.
-const char *shim_error_name(int error);
 
 // FOPEN_* of <linux/fuse.h>
 #define SHIM_FOPEN_DIRECT_IO (1u << 0)

@@ -17,6 +17,9 @@ extern _Thread_local void *shim_call_watch_;
 static inline void *shim_call_watch(void) { return shim_call_watch_; }
 static inline void shim_set_call_watch(void *watch) { shim_call_watch_ = watch; }
 
+// Returns a name such as "ENOENT", or NULL for a number without a name.
+const char *shim_error_name(int error);
+
 int shim_openat(int dir, const char *name, int flags, mode_t mode);
 int shim_open_in_mount(int dir, const char *path, int flags);
 int shim_leave_descriptors(void);

@@ -26,8 +26,10 @@ struct RunPlan: Sendable {
     /// the command line.
     let steps, stepsByDevice: [Step]
 
-    init(_ texts: [String]) throws(CommandFailure) {
+    /// - Parameter faults: rules that are set before COMMAND begins.
+    init(_ texts: [String], faults: [String] = []) throws(CommandFailure) {
         var steps: [Step] = []
+        for rule in faults { steps.append(try Step(fault: rule)) }
         for text in texts { steps.append(try Step(text)) }
         // The position makes the sort stable.
         let sorted = steps.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
@@ -52,8 +54,14 @@ extension RunPlan.Step {
         } catch { throw .usage("--at \(text): \(error.message)") }
     }
 
+    fileprivate init(fault rule: String) throws(CommandFailure) {
+        let objection = FaultText.objection(to: rule)
+        guard objection.isEmpty else { throw .usage("--fault \(rule): \(objection)") }
+        (text, time, isByDeviceClock, change) = (rule, TimeSpan(seconds: 0), false, .command(.faults, rule))
+    }
+
     private static func change(_ word: String) throws(CommandFailure) -> RunPlan.Change {
-        guard let equals = word.firstIndex(of: "="), let file = ControlFile(rawValue: String(word[..<equals])),
+        guard let equals = word.firstIndex(of: "="), let file = ControlFile(planned: String(word[..<equals])),
             let objection = objection(to: String(word[word.index(after: equals)...]), for: file)
         else {
             let name = String(word.prefix { $0 != "=" })
@@ -86,6 +94,7 @@ extension RunPlan.Step {
         case .storageReclaim:
             PurgeRequest(Array(command.utf8)) == nil
                 ? "'\(command)' is not a size, tmp, caches, purgeable or all" : ""
+        case .faults: FaultText.objection(to: command)
         default: nil
         }
     }
@@ -108,6 +117,11 @@ extension RunPlan.Step {
             } catch { throw CommandFailure("cannot write \(file.rawValue)=\(command)", path: control.place, error) }
         }
     }
+}
+
+extension ControlFile {
+    /// The file that a plan names. A plan may say `fault` for a rule.
+    fileprivate init?(planned name: String) { self.init(rawValue: name == "fault" ? "faults" : name) }
 }
 
 /// Carries out a plan on its own thread.

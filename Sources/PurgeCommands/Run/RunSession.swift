@@ -196,20 +196,38 @@ struct RunSession {
 
     private struct Outcome {
         var end: ProcessEnd
+        /// The end of the command of `--check`, if it ran.
+        var checkEnd: ProcessEnd?
         var hasLostContainer: Bool
 
-        var status: Int32 { hasLostContainer ? ExitStatus.runFailed : end.exitStatus }
+        var status: Int32 { hasLostContainer ? ExitStatus.runFailed : (checkEnd ?? end).exitStatus }
     }
 
     private func runCommand(_ daemon: DaemonProcess) throws(CommandFailure) -> Outcome {
         try prepareDevice()
         if let signal = System.endSignal() { throw Self.interrupted(by: signal) }
         try plan.start()
-        let command = try RunningCommand.start(
-            invocation.rawOperands, environment: RunEnvironment.make(mountpoint: prepared.mountpoint), mask: mask,
-            directory: invocation.arguments.has(.chdir) ? prepared.mountpoint : nil, beside: daemon.pid)
+        let command = try start(invocation.rawOperands, daemon)
         if controlsCommand, plan.isForTheStart || invocation.arguments.has(.state) { nameProcess(command.pid) }
         plan.noteBeginning()
+        var outcome = try wait(for: command, daemon)
+        guard let check = invocation.arguments.text(.check), !outcome.hasLostContainer else { return outcome }
+        plan.stop()
+        try RunCheck(control: MountedControl(place: prepared.mountpoint)).makeDeviceWell()
+        let checking = try start(["sh", "-c", check].map { Array($0.utf8CString) }, daemon)
+        if controlsCommand { nameProcess(checking.pid) }
+        let checked = try wait(for: checking, daemon)
+        (outcome.checkEnd, outcome.hasLostContainer) = (checked.end, checked.hasLostContainer)
+        return outcome
+    }
+
+    private func start(_ words: [RawText], _ daemon: DaemonProcess) throws(CommandFailure) -> RunningCommand {
+        try RunningCommand.start(
+            words, environment: RunEnvironment.make(mountpoint: prepared.mountpoint), mask: mask,
+            directory: invocation.arguments.has(.chdir) ? prepared.mountpoint : nil, beside: daemon.pid)
+    }
+
+    private func wait(for command: RunningCommand, _ daemon: DaemonProcess) throws(CommandFailure) -> Outcome {
         var isLost = false
         let end = try command.wait(signals: Self.blocked, passedOn: Self.passedOn) {
             guard daemon.hasEnded() else { return false }
@@ -273,7 +291,9 @@ struct RunSession {
     private static func verdict(of outcome: Outcome?, _ events: RunTally) -> RunVerdict {
         guard let outcome else { return .notStarted }
         if outcome.hasLostContainer { return .lost }
-        if outcome.status != ExitStatus.done { return .failed(outcome.end) }
+        if outcome.status != ExitStatus.done {
+            return outcome.checkEnd.map { .checkFailed($0, after: outcome.end) } ?? .failed(outcome.end)
+        }
         return events.demands.contains { $0.count > 0 } ? .failOn : .passed
     }
 

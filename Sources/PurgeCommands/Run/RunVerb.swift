@@ -16,6 +16,14 @@ extension OptionSpec {
         "at", .moment(Setting.changes), addsUp: true,
         "change the device this long after COMMAND has begun (0s: before), or when its clock has advanced this much "
             + "(+3d), as `purgefs set` or a control file does. May be repeated")
+    static let fault = OptionSpec(
+        "fault", .text("RULE"), addsUp: true,
+        "let calls of COMMAND fail, be slow, or find a full, purged or locked device: write@Documents/*#3=ENOSPC; "
+            + "docs/FAULTS.md. May be repeated")
+    static let check = OptionSpec(
+        "check", .text("SHELLCOMMAND"),
+        "when COMMAND has ended, however, end all faults, unlock the device and run SHELLCOMMAND (sh -c) in the same "
+            + "container: its status is then the status of the run")
     static let chdir = OptionSpec("chdir", "start COMMAND in the container instead of the working directory")
     static let failOn = OptionSpec(
         "fail-on", .list("EVENT[:GLOB]", EventDemand.words), addsUp: true,
@@ -53,7 +61,8 @@ extension Verb {
                 + "app, they are killed, the summary says why, and the status is 137.",
         ],
         options: [OptionSpec.store, OptionSpec.copyOf, OptionSpec.seed] + OptionSpec.mounting + [
-            OptionSpec.at, OptionSpec.signals, OptionSpec.chdir, OptionSpec.failOn, OptionSpec.eventsFile,
+            OptionSpec.at, OptionSpec.fault, OptionSpec.check, OptionSpec.signals, OptionSpec.chdir, OptionSpec.failOn,
+            OptionSpec.eventsFile,
             OptionSpec.summaryFile, OptionSpec.reportFile, OptionSpec.annotate, OptionSpec.traceFile, OptionSpec.quiet,
         ],
         operands: 1...(.max), endsAtFirstOperand: true,
@@ -81,7 +90,7 @@ private enum RunVerb {
         try checkFiles(invocation.arguments)
         warnOfLateOption(invocation)
         let demands = try RunDemands(invocation.arguments)
-        let plan = try RunPlan(invocation.arguments.texts(.at))
+        let plan = try RunPlan(invocation.arguments.texts(.at), faults: invocation.arguments.texts(.fault))
         let origin = try origin(invocation.arguments)
         do throws(CommandFailure) {
             let known = try MountChecks.runForCommand(
@@ -108,7 +117,7 @@ private enum RunVerb {
 
     /// Warns of an option that COMMAND gets although it is probably meant for `run`: without it, a test could pass by mistake.
     private static func warnOfLateOption(_ invocation: Invocation) {
-        let own = [OptionSpec.failOn, .at, .copyOf, .total, .others, .othersPurgeable].map(\.text)
+        let own = [OptionSpec.failOn, .at, .fault, .copyOf, .total, .others, .othersPurgeable].map(\.text)
         guard !invocation.arguments.hasTerminator,
             let word = invocation.arguments.operands.dropFirst().first(where: { word in
                 own.contains(String(word.prefix { $0 != "=" }))

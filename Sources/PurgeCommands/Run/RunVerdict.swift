@@ -7,6 +7,8 @@ enum RunVerdict {
     case passed
     /// COMMAND ended with another status, or by a signal.
     case failed(ProcessEnd)
+    /// The command of `--check` failed.
+    case checkFailed(ProcessEnd, after: ProcessEnd)
     /// COMMAND ended with 0, but there were events of `--fail-on`.
     case failOn
     /// The container was gone before COMMAND had ended.
@@ -18,6 +20,7 @@ enum RunVerdict {
         switch self {
         case .passed: "passed"
         case .failed: "failed"
+        case .checkFailed: "checkFailed"
         case .failOn: "failOn"
         case .lost: "lost"
         case .notStarted: "notStarted"
@@ -28,6 +31,8 @@ enum RunVerdict {
         switch self {
         case .passed: "COMMAND ended with 0"
         case .failed(let end): "COMMAND \(RunReport.words(of: end))"
+        case .checkFailed(let end, let command):
+            "COMMAND \(RunReport.words(of: command)), and the check \(RunReport.words(of: end))"
         case .failOn: "COMMAND ended with 0, but there were events of --fail-on"
         case .lost: "COMMAND has lost its container"
         case .notStarted: "COMMAND was not started"

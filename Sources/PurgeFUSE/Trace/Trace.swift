@@ -63,7 +63,7 @@ public final class Trace: Sendable {
         guard let request = begun.withLock({ $0.removeValue(forKey: unique) }) else { return }
         let result =
             switch request.answer {
-            case _ where error != 0: shim_error_name(-error).map { String(cString: $0) } ?? "error \(-error)"
+            case _ where error != 0: Errno(-error).name ?? "error \(-error)"
             case .entry: body?.loadUnaligned(as: UInt64.self) == 0 ? "ENOENT" : "0"
             case .size: "\(size)"
             case .count: "\(body?.loadUnaligned(as: UInt32.self) ?? 0)"
@@ -92,10 +92,7 @@ public final class Trace: Sendable {
 // The operands in the line of a request.
 extension Trace {
     private func operands(of request: RawRequest, _ operands: TracedCall.Operands, _ server: Server) -> [String] {
-        func path(_ id: UInt64, _ name: String? = nil) -> String {
-            let path = server.volume.path(of: server.node(fuse_ino_t(id)))
-            return Self.quoted([path, name].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "/"))
-        }
+        func path(_ id: UInt64, _ name: String? = nil) -> String { Self.quoted(server.path(id, name)) }
         let node = UInt64(request.node)
         switch operands {
         case .nothing: return []

@@ -40,6 +40,15 @@ struct TracedCall {
         (self.name, self.family, self.operands, self.answer) = (name, family, operands, answer)
     }
 
+    /// Returns the path that a call is about, relative to the container: of a rename the old one, of a link the new one.
+    static func path(of request: RawRequest, _ server: Server) -> String {
+        switch of(request.number).operands {
+        case .entry(let at), .entries(let at), .link(let at), .entryAndText(let at):
+            server.path(UInt64(request.node), request.text(at))
+        case .nothing, .node, .attribute, .range: server.path(UInt64(request.node))
+        }
+    }
+
     static func of(_ opcode: UInt32) -> TracedCall { calls[opcode] ?? TracedCall("opcode \(opcode)", nil, .node) }
 
     private static let calls: [UInt32: TracedCall] = [

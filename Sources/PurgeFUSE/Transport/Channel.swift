@@ -38,6 +38,9 @@ struct Channel: @unchecked Sendable {
         shim_process(session, buffer.baseAddress, length)
     }
 
+    /// Answers a request with an error, without serving it.
+    func refuse(_ request: RawRequest, _ error: Errno) { shim_refuse(request.unique, error.code) }
+
     /// Stops receiving requests, which ends serving. Programs that still use the mount get errors from `cutOff` on.
     static func stop() { channel_stop() }
     /// Stops receiving requests after a persistent error of the connection.

@@ -78,6 +78,11 @@ final class DeviceRequests<Service: RequestService>: RequestSource, @unchecked S
     }
 
     func serve(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int) {
-        channel.process(request(in: buffer), length)
+        let buffer = request(in: buffer)
+        if service.areFaultsSet {
+            let request = RawRequest(buffer)
+            if let error = service.meetFaults(request) { return channel.refuse(request, error) }
+        }
+        channel.process(buffer, length)
     }
 }

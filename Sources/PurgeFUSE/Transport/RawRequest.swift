@@ -63,6 +63,16 @@ struct RawRequest {
     var wideSize: Int64 { word(56) }
     /// fuse_read_in.size, which fuse_write_in has in the same place.
     var readSize: Int { Int(word(56, UInt32.self)) }
+    /// FUSE_WRITE_CACHE of fuse_write_in.write_flags: the kernel writes pages of a mapping back.
+    var isWriteBack: Bool { word(60, UInt32.self) & 1 != 0 }
+    /// FATTR_SIZE of fuse_setattr_in.valid
+    var changesSize: Bool { word(40, UInt32.self) & (1 << 3) != 0 }
+    /// Halves the size of a READ or WRITE, rounding up.
+    func shorten() {
+        guard let base else { return }
+        let size = UnsafeMutableRawPointer(mutating: base) + 56
+        size.storeBytes(of: (word(56, UInt32.self) + 1) / 2, as: UInt32.self)
+    }
     /// FUSE_WRITE_KILL_SUIDGID of fuse_write_in.write_flags
     var writeDropsPrivileges: Bool { word(60, UInt32.self) & 4 != 0 }
     /// FUSE_OPEN_KILL_SUIDGID of fuse_open_in.open_flags

@@ -1,3 +1,5 @@
+import PurgeSystem
+
 /// The interface of the served volume to a transport.
 protocol RequestService: Sendable {
     /// Prepares the calling thread for serving requests.
@@ -5,6 +7,11 @@ protocol RequestService: Sendable {
     /// Takes note of a request. A transport calls this for each request that it receives, before it serves any later one. So a
     /// call knows of every close(2) that returned before the call began (docs/INTERNALS.md, The order of RELEASE).
     func note(_ request: RawRequest)
+    /// Whether calls can meet a fault. Asked for each request.
+    var areFaultsSet: Bool { get }
+    /// Carries out the faults that a request meets, before it is served. May shorten the request. Returns the error with which
+    /// the request ends, or nil if it is served.
+    func meetFaults(_ request: RawRequest) -> Errno?
     /// Reports a failure of the connection.
     func report(_ failure: String)
 }

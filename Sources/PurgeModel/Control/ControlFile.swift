@@ -24,6 +24,7 @@ public enum ControlFile: String, CaseIterable, Sendable {
     case deviceBackup = "device.backup"
     case appState = "app.state"
     case appProcess = "app.process"
+    case faults
     case journalSize = "journal.size"
     case journalAge = "journal.age"
     case status = "status.json"

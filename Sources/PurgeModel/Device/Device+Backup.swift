@@ -4,11 +4,8 @@ extension Device {
     public func restored(containerID: String) -> Device {
         var device = Device(containerID: containerID)
         device.set(profile)
-        device.total = total
-        (device.others, device.othersPurgeable) = (others, othersPurgeable)
-        device.othersShare = othersShare
-        device.thresholds = thresholds
-        device.purgeLatency = purgeLatency
+        (device.total, device.thresholds, device.purgeLatency) = (total, thresholds, purgeLatency)
+        (device.others, device.othersPurgeable, device.othersShare) = (others, othersPurgeable, othersShare)
         (device.protection, device.journal) = (protection, journal)
         device.lock.inactivity = lock.inactivity
         return device

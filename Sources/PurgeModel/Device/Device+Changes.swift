@@ -15,6 +15,8 @@ public enum DeviceChange: Hashable, Sendable {
     case clock(TimeSpan)
     /// Locks the device. A device that is already locking or locked, or has not been unlocked since it booted, stays as it is.
     case lock
+    /// Locks a device that is unlocked or `locking`, without the grace period; only faults do that.
+    case lockAtOnce
     case unlock
     /// Sets the time from the lock until access to files of class `completeWhenUserInactive` expires.
     case inactivity(TimeSpan)
@@ -116,6 +118,7 @@ extension Device {
             return [.event(event), .clock(secondsAhead: clock)] + passed(to: now.advanced(by: span))
                 + age(to: now.advanced(by: span)) + [.forgetAttributes, .save]
         case .lock: return lock.lock(at: now) ? toldState(by: pid, at: now) + [.save] : []
+        case .lockAtOnce: return lock.lockAtOnce(at: now) ? toldState(by: pid, at: now) + [.save] : []
         case .unlock: return lock.unlock() ? toldState(by: pid, at: now) + [.save] : []
         case .reboot: return profile.rebootEmptiesTemporary ? begin(.reboot) : reboot(by: pid, at: now)
         case .app(let command): return try command.carryOut(on: &self, by: pid, at: now)
@@ -169,7 +172,7 @@ extension DeviceChange {
             device.thresholds = new
         case .purgeLatency(let span): device.purgeLatency = span
         case .journal(let change): try device.journal.make(change)
-        case .profile, .clock, .lock, .unlock, .inactivity, .reboot, .app, .policies, .backup: break
+        case .profile, .clock, .lock, .lockAtOnce, .unlock, .inactivity, .reboot, .app, .policies, .backup: break
         }
     }
 }
@@ -185,8 +188,7 @@ extension SizeChange {
 extension Device {
     /// Updates the level to match free space, and settles the background purge. Returns the change of level, if any.
     public mutating func judgePressure() -> LevelChange? {
-        let free = max(.zero, balance)
-        let old = level
+        let (free, old) = (max(.zero, balance), level)
         level = old.following(free: free, thresholds: limits)
         if !reclaiming.isNone { reclaiming.settle(on: self, free: free) }
         guard level != old else { return nil }

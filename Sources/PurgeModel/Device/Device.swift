@@ -38,6 +38,8 @@ public struct Device: Hashable, Sendable {
     public package(set) var clock: Int64 = 0
     /// The advances of the clock.
     public package(set) var history = ClockHistory()
+    /// Whether no more bytes are free, because of a fault (docs/FAULTS.md). Ends with the mount.
+    public package(set) var isFull = false
 
     /// The thresholds in bytes, for the current total.
     public private(set) var limits: Thresholds
@@ -62,7 +64,8 @@ public struct Device: Hashable, Sendable {
     /// the mount.
     public var asSaved: Device {
         var device = self
-        (device.level, device.levelChanges, device.revision, device.ledgers) = (.normal, 0, 0, [Ledger()])
+        (device.level, device.levelChanges, device.revision, device.isFull) = (.normal, 0, 0, false)
+        device.ledgers = [Ledger()]
         if app.isRunning { device.app = .terminated }
         (device.reclaiming, device.use) = (Reclaiming(), AppUse(nanoseconds: use.lastForeground?.nanoseconds))
         return device
@@ -140,6 +143,7 @@ extension Capacity {
             profile: profile, total: device.total, others: device.others, othersPurgeable: device.othersPurgeable,
             thresholds: device.limits)
         used = device.ledgers.used
+        isFull = device.isFull
         for ledger in device.ledgers {
             reclaimableFiles += profile.bytes(of: ledger.reclaimableByClass, .high, takesCaches: atHigh)
             lowUrgencyFiles += profile.bytes(of: ledger.reclaimableByClass, .low, takesCaches: atLow)

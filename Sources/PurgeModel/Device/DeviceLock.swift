@@ -71,6 +71,14 @@ public struct DeviceLock: Hashable, Sendable {
         return true
     }
 
+    /// Locks a device that is unlocked or locking, and returns true; does nothing in any other state.
+    mutating func lockAtOnce(at now: Instant) -> Bool {
+        guard state == .unlocked || state == .locking else { return false }
+        start(.locked)
+        limit(to: now)
+        return true
+    }
+
     /// Unlocks the device, and returns whether the state has changed.
     mutating func unlock() -> Bool {
         guard state != .unlocked else { return false }

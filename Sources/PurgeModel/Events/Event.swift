@@ -10,7 +10,7 @@ public enum PurgeTrigger: String, Codable, Sendable {
 
 public enum EventType: String, CaseIterable, Codable, Sendable {
     case mount, unmount, purge, refused, pressure, capacity, mark, flagLost, protectionDenied, device, clock, app,
-        lockHeld, terminated, policy, backup, restore, hostFull, dropped, removed, renamed, replaced
+        lockHeld, terminated, policy, backup, restore, hostFull, fault, dropped, removed, renamed, replaced
 
     /// The app's own name changes, which are in the journal but not in the live stream.
     public static let ofApp: Set<EventType> = [.removed, .renamed, .replaced]
@@ -40,7 +40,7 @@ public struct Event: Codable, Hashable, Sendable {
     public var trigger: PurgeTrigger?
     public var pid: Int32?
     /// The file whose write set off the purge or raised the pressure, in the form of `path`. For an update, a deletion or a
-    /// restore, the earlier UUID of the container.
+    /// restore, the earlier UUID of the container. For a fault, the call: `write#12`.
     public var cause: String?
     /// True for a file that was truncated and still has its name.
     public var tombstone: Bool?

@@ -14,6 +14,8 @@ public struct Capacity: Hashable, Sendable {
     /// The part of `reclaimableFiles` that purging takes at the lowest urgency.
     public var lowUrgencyFiles: ByteCount
     public var thresholds: Thresholds
+    /// Whether a fault has made the device full: no capacity is left, and the pressure stays as it was (docs/FAULTS.md).
+    public var isFull = false
 
     public init(
         profile: Profile = .documented, total: ByteCount, others: ByteCount = .zero,
@@ -32,9 +34,9 @@ public struct Capacity: Hashable, Sendable {
 
     /// Total less others and used. It is negative if total was lowered, or others raised, too far.
     public var balance: ByteCount { total - others - used }
-    public var free: ByteCount { max(.zero, balance) }
+    public var free: ByteCount { isFull ? .zero : max(.zero, balance) }
     public var reclaimable: ByteCount { reclaimableFiles + othersPurgeable }
-    public var important: ByteCount { min(total, max(.zero, balance + reclaimable)) }
+    public var important: ByteCount { isFull ? .zero : min(total, max(.zero, balance + reclaimable)) }
     public var opportunistic: ByteCount { profile.opportunistic(of: self) }
 
     /// Returns how much a write of this class may take, including what it can purge for itself.

@@ -34,6 +34,20 @@ extension System {
             return stat[end + 2] == UInt8(ascii: "D")
         } catch { return true }
     }
+    /// Returns whether a thread has been killed: SIGKILL is pending for it, or it has ended. A thread that is not visible counts
+    /// as not killed if this process sees no foreign threads at all.
+    public static func isKilled(thread: pid_t) -> Bool {
+        do throws(Errno) {
+            let text = String(
+                decoding: try FileDescriptor.open("/proc/\(thread)/status", O_RDONLY).readAll(), as: UTF8.self)
+            return text.split(separator: "\n").contains { line in
+                guard line.hasPrefix("SigPnd:") || line.hasPrefix("ShdPnd:"),
+                    let pending = UInt64(line.dropFirst(7).drop { $0 == "\t" }, radix: 16)
+                else { return false }
+                return pending & (1 << (UInt64(SIGKILL) - 1)) != 0
+            }
+        } catch { return error == .noEntry && thread != 0 && seesOwnProcesses }
+    }
     /// Returns the process of a thread, or nil if the thread has ended or is not visible.
     public static func process(ofThread thread: pid_t) -> pid_t? {
         do throws(Errno) {

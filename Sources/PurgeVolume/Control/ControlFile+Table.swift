@@ -13,6 +13,8 @@ extension ControlFile {
         case answer(purges: Bool)
         /// The pid of the app's process, or 0.
         case process
+        /// The rules of faults.
+        case faults
         /// Events from the moment at which the file is opened.
         case stream
 
@@ -156,6 +158,13 @@ extension ControlFile {
                 .process, reads: "the process of the app, or 0",
                 writes: "a process that is stopped, continued and killed, with its descendants, as app.state says; "
                     + "`0` for none")
+        case .faults:
+            Row(
+                .faults,
+                reads: "a line for each rule of a fault: how many calls matched it, how many met the fault, and the "
+                    + "rule",
+                writes: "rules, a line each, which are added; `seed=NUMBER`; `off` removes all and ends a `full` "
+                    + "device ([FAULTS.md](FAULTS.md))")
         case .journalSize:
             Row(
                 .setting(

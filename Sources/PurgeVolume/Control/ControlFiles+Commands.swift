@@ -22,6 +22,7 @@ extension ControlFiles {
             guard let process = pid_t(text), process >= 0 else { throw .invalid }
             try core.app.set(process, by: pid)
             try deviceChanges.followApp(pid)
+        case .faults: try setFaults(String(text))
         case .report, .stream: throw .invalid
         }
     }
@@ -65,6 +66,14 @@ extension ControlFiles {
         guard let wanted else { throw .invalid }
         let told = "\(file.rawValue)=\(text.split(separator: "\n").joined(separator: ", "))"
         try deviceChanges.apply(wanted, as: told, by: pid)
+    }
+
+    /// Sets or removes faults. EINVAL if the text is malformed, names an error that does not exist, or has too many rules.
+    private func setFaults(_ text: String) throws(Errno) {
+        let command: FaultCommand
+        do throws(FaultRule.Objection) { command = try FaultCommand(text: text) } catch { throw .invalid }
+        try core.faults.carryOut(command)
+        if command == .off { core.change { state in state.tree.accounts.change { $0.isFull = false } } }
     }
 
     private static func request(_ bytes: [UInt8]) throws(Errno) -> PurgeRequest {

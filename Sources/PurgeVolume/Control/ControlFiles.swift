@@ -86,6 +86,7 @@ public struct ControlFiles: VolumeFamily {
         switch file.row.content {
         case .report(let read), .setting(let read, _): return read(core)
         case .process: return "\(core.app.pid ?? 0)\n"
+        case .faults: return core.faults.text
         case .answer, .stream: return ""
         }
     }

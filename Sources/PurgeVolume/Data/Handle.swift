@@ -18,9 +18,11 @@ public enum InputOutputMode: UInt8, Sendable, AtomicRepresentable {
 
     public var isPassed: Bool { self == .passthrough || self == .passthroughDirect }
 
-    /// Chooses the mode of a descriptor that is not passed through.
-    init(ofCached io: borrowing NodeIO, _ access: Int32) {
-        self = access == O_WRONLY && io.mappableOpens == 0 ? .direct : .cached
+    /// Chooses the mode of a descriptor that is not passed through. With `readsDirectly`, the reads of a descriptor that only
+    /// reads come to us; it cannot leave stale pages behind.
+    init(ofCached io: borrowing NodeIO, _ access: Int32, readsDirectly: Bool = false) {
+        let isDirect = access == O_RDONLY ? readsDirectly : access == O_WRONLY && io.mappableOpens == 0
+        self = isDirect ? .direct : .cached
     }
 }
 

@@ -24,7 +24,7 @@ struct OpenFiles: VolumeFamily {
             }
             // The kernel would read a passed-through file with the flags of the app's own open(2), and so change its access
             // time.
-            let mayPass = offersPassthrough && !untouched.contains(.files)
+            let mayPass = offersPassthrough && !untouched.contains(.files) && !core.faults.watchesReads
             return register(node, descriptor, flags, by: caller.tid, offersPassthrough: mayPass)
         } catch {
             forgetOpen(node)
@@ -170,7 +170,7 @@ struct OpenFiles: VolumeFamily {
             let isFirst = state[node].io.handles.isEmpty
             let handle = state.handle(
                 for: node, descriptor, flags, by: opener, offersPassthrough: offersPassthrough && core.tellsMappings,
-                mayKeepCache: isAdmitted)
+                mayKeepCache: isAdmitted, readsDirectly: core.faults.watchesReads)
             if !isAdmitted, isFirst {
                 state[node].io.pagesDropped = core.unlocks.load(ordering: .relaxed)
             }

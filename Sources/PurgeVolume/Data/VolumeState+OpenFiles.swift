@@ -21,10 +21,10 @@ extension VolumeState {
     /// Makes a handle and counts it as an open of the node. Without `mayKeepCache` the kernel drops its pages of the file.
     mutating func handle(
         for node: Node, _ descriptor: Int32, _ flags: Int32, by opener: pid_t, offersPassthrough: Bool,
-        mayKeepCache: Bool = true
+        mayKeepCache: Bool = true, readsDirectly: Bool = false
     ) -> Handle {
         let access = flags & O_ACCMODE
-        let mode = mode(for: node, access, offersPassthrough: offersPassthrough)
+        let mode = mode(for: node, access, offersPassthrough: offersPassthrough, readsDirectly: readsDirectly)
         let handle = Handle(
             node: node, descriptor: descriptor, access: access, opener: opener, mode: mode,
             keepsCache: mayKeepCache && !self[node].cacheIsStale)
@@ -44,7 +44,7 @@ extension VolumeState {
     /// descriptors that can be mapped for writing are cached. Descriptors that only write bypass the cache as long as no
     /// mappable descriptor exists; a mappable one counts until its last mapping is gone.
     private mutating func mode(
-        for node: Node, _ access: Int32, offersPassthrough: Bool
+        for node: Node, _ access: Int32, offersPassthrough: Bool, readsDirectly: Bool
     ) -> InputOutputMode {
         let canWrite = access != O_RDONLY
         // Reads that the kernel does by itself cannot be refused when the device is locked.
@@ -61,7 +61,7 @@ extension VolumeState {
             return canWrite || isTakenByLock ? .passthroughDirect : .passthrough
         }
         self[node].io.cachedOpens += 1
-        return InputOutputMode(ofCached: self[node].io, access)
+        return InputOutputMode(ofCached: self[node].io, access, readsDirectly: readsDirectly)
     }
 
     /// Adds a handle, and takes the kernel's reference to it, which `OpenFiles.close` drops.

@@ -92,6 +92,13 @@ final class AppProcesses: Sendable {
     /// Kills the processes.
     func kill() { state.withLock { _ = kill(&$0) } }
 
+    /// Kills the processes or, if the app has none, the process of the thread `caller`.
+    func killApp(or caller: pid_t) {
+        let hasProcesses = state.withLock { !kill(&$0).isEmpty }
+        guard !hasProcesses, let process = System.process(ofThread: caller), process != getpid() else { return }
+        do throws(Errno) { try System.signal(process, SIGKILL) } catch {}  // it has ended, or belongs to another user
+    }
+
     /// Kills the processes, and waits until they have ended, but at most `patience`.
     func killAndWait() {
         var left = state.withLock { kill(&$0) }

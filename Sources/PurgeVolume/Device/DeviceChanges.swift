@@ -56,6 +56,8 @@ struct DeviceChanges: VolumeFamily {
             core.deviceGate.advance()
             core.reclaimerGate.advance()
         }
+        // A call that meets a fault waits for the change alone.
+        if core.faults.isWatching { core.deviceSettled.advance() }
         try carryOut(effects, pid)
     }
 

@@ -1,0 +1,54 @@
+import Glibc
+import PurgeModel
+import PurgeSystem
+import PurgeVolume
+
+// Faults of calls (docs/FAULTS.md).
+extension Server {
+    var areFaultsSet: Bool { volume.faultyCalls.areWatched }
+
+    func meetFaults(_ request: RawRequest) -> Errno? {
+        guard let kind = kind(of: request) else { return nil }
+        let call = FaultyCall(
+            kind, path: TracedCall.path(of: request, self), thread: request.thread, request: request.unique)
+        switch volume.faultyCalls.meet(call) {
+        case .served: return nil
+        case .shortened:
+            if mayBeShort(request) { request.shorten() }
+            return nil
+        case .refused(let error): return error
+        }
+    }
+
+    /// Returns the kind of a call that can meet a fault. Nil for every other request, for a request about a control file, and
+    /// for one of our own threads.
+    private func kind(of request: RawRequest) -> MomentKind? {
+        let kind: MomentKind
+        switch request.number {
+        case 14: kind = .open
+        case 6, 8, 13, 35, 51: kind = .create
+        case 15: kind = .read
+        case 16 where !request.isWriteBack: kind = .write
+        case 43, 47: kind = .write
+        case 20, 30, 50: kind = .sync
+        case 12, 45: kind = .rename
+        case 10, 11: kind = .unlink
+        case 9: kind = .mkdir
+        case 4 where request.changesSize: kind = .truncate
+        case 21, 24: kind = .setxattr
+        default: return nil
+        }
+        let isOurs = node(request.node).isControl || kernel.pages.isWaiting(by: request.thread)
+        return isOurs ? nil : kind
+    }
+
+    /// Whether the kernel passes a short answer on. It takes a short answer to a read for its page cache as the end of the
+    /// file.
+    private func mayBeShort(_ request: RawRequest) -> Bool {
+        switch request.opcode {
+        case .write: true
+        case .read: Self.object(request.firstWord, Handle.self).map { $0.mode != .cached } ?? false
+        default: false
+        }
+    }
+}

@@ -1,0 +1,124 @@
+/// A kind of call that can meet a fault: the calls of an app that reach the file system and matter to it (docs/FAULTS.md).
+public enum MomentKind: String, CaseIterable, Sendable {
+    case open, create, read, write, sync, rename, unlink, mkdir, truncate, setxattr
+}
+
+/// A rule about which calls of the app meet a fault, and which fault: `write@Documents/*#3=ENOSPC` (docs/FAULTS.md).
+public struct FaultRule: Hashable, Sendable {
+    /// The matching calls that meet the fault, counted from 1 since the rule was set.
+    public enum Choice: Hashable, Sendable {
+        case all
+        case only(Int64)
+        case from(Int64)
+        /// Each call with this probability, from 1 to 100.
+        case percent(Int64)
+    }
+
+    public enum Fault: Hashable, Sendable {
+        /// The call is not carried out, and fails with the error of this name.
+        case error(String)
+        /// The call is asked for half of its bytes.
+        case short
+        /// The call begins this many milliseconds later.
+        case delay(Int64)
+        /// No more bytes are free, until the faults are written off.
+        case full
+        /// All files that a purge may take are purged before the call.
+        case purge
+        case lock
+        case reboot
+        /// The app is killed, and the call is not carried out.
+        case kill
+    }
+
+    public let kind: MomentKind
+    /// A pattern of fnmatch(3) for the path relative to the container; nil for every path.
+    public let glob: String?
+    public let choice: Choice
+    public let fault: Fault
+    /// The rule as the user wrote it.
+    public let text: String
+
+    /// The longest delay, an hour.
+    public static let longestDelay: Int64 = 3_600_000
+
+    /// Why a text is no rule.
+    public enum Objection: Error, Hashable, Sendable {
+        /// There is no `=`, or nothing before or after it.
+        case form
+        case kind(String)
+        case emptyGlob
+        /// The number after `#` or `%` is missing or out of range.
+        case number(String)
+        /// The word after `=` is not one of `words`, the name of an error, or a duration.
+        case fault(String)
+        case delayTooLong
+        /// Only reads and writes can be cut short.
+        case notShortened
+    }
+
+    /// The faults that have a name of their own.
+    public static let words = ["short", "full", "purge", "lock", "reboot", "kill"]
+
+    /// Parses a rule. Accepts any name of the form of an error's name: the caller knows which errors exist.
+    public init(text: String) throws(Objection) {
+        // The fault contains no `=`, but a pattern may.
+        guard let equals = text.lastIndex(of: "="), equals != text.startIndex else { throw .form }
+        let what = text[text.index(after: equals)...]
+        guard !what.isEmpty else { throw .form }
+        var when = text[..<equals]
+        choice = try Self.takeChoice(from: &when)
+        let at = when.firstIndex(of: "@")
+        let word = String(when[..<(at ?? when.endIndex)])
+        guard let kind = MomentKind(rawValue: word) else { throw .kind(word) }
+        glob = at.map { String(when[when.index(after: $0)...]) }
+        guard glob != "" else { throw .emptyGlob }
+        fault = try Self.fault(String(what))
+        if fault == .short, kind != .read, kind != .write { throw .notShortened }
+        (self.kind, self.text) = (kind, text)
+    }
+
+    /// Removes the choice from the end of the first part of a rule.
+    private static func takeChoice(from when: inout Substring) throws(Objection) -> Choice {
+        guard let sign = when.lastIndex(where: { $0 == "#" || $0 == "%" }) else { return .all }
+        let rest = when[when.index(after: sign)...]
+        let isFrom = when[sign] == "#" && rest.last == "+"
+        let digits = isFrom ? rest.dropLast() : rest
+        // A sign within a pattern is a part of the pattern.
+        let isOfPattern = digits.isEmpty && when[..<sign].contains("@")
+        guard !isOfPattern, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return .all }
+        guard let number = Int64(digits), number > 0, when[sign] == "#" || number <= 100 else {
+            throw .number(String(when[sign...]))
+        }
+        let isPercent = when[sign] == "%"
+        when = when[..<sign]
+        return isPercent ? .percent(number) : isFrom ? .from(number) : .only(number)
+    }
+
+    private static func fault(_ word: String) throws(Objection) -> Fault {
+        switch word {
+        case "short": return .short
+        case "full": return .full
+        case "purge": return .purge
+        case "lock": return .lock
+        case "reboot": return .reboot
+        case "kill": return .kill
+        default: break
+        }
+        if word.first == "E", word.dropFirst().allSatisfy({ $0.isASCII && ($0.isUppercase || $0.isNumber) }) {
+            return .error(word)
+        }
+        guard let delay = milliseconds(word) else { throw .fault(word) }
+        guard delay <= longestDelay else { throw .delayTooLong }
+        return .delay(delay)
+    }
+
+    /// Parses a duration (docs/RULES.md, Words), or a number of milliseconds such as `20ms`.
+    private static func milliseconds(_ text: String) -> Int64? {
+        if text.hasSuffix("ms") {
+            let digits = text.dropLast(2)
+            return digits.allSatisfy({ $0.isASCII && $0.isNumber }) ? Int64(digits) : nil
+        }
+        return TimeSpan(text: text).map { $0.seconds * 1000 }
+    }
+}

@@ -1,0 +1,122 @@
+import PurgeModel
+import Testing
+
+@Suite struct FaultRuleTests {
+    @Test(
+        arguments: [
+            ("write=EIO", .write, nil, .all, .error("EIO")),
+            ("open@*=ENOENT", .open, "*", .all, .error("ENOENT")),
+            ("create@Documents/*#3=ENOSPC", .create, "Documents/*", .only(3), .error("ENOSPC")),
+            ("sync#2+=300ms", .sync, nil, .from(2), .delay(300)),
+            ("rename%10=2s", .rename, nil, .percent(10), .delay(2000)),
+            ("unlink%100=0ms", .unlink, nil, .percent(100), .delay(0)),
+            ("mkdir=1h", .mkdir, nil, .all, .delay(3_600_000)),
+            ("write=short", .write, nil, .all, .short),
+            ("read#1=short", .read, nil, .only(1), .short),
+            ("truncate=full", .truncate, nil, .all, .full),
+            ("setxattr=purge", .setxattr, nil, .all, .purge),
+            ("open=lock", .open, nil, .all, .lock),
+            ("open=reboot", .open, nil, .all, .reboot),
+            ("open#9223372036854775807=kill", .open, nil, .only(.max), .kill),
+            // A pattern may have the signs of a rule, if no digits follow them at the end.
+            ("write@a=b=EIO", .write, "a=b", .all, .error("EIO")),
+            ("write@a@b=EIO", .write, "a@b", .all, .error("EIO")),
+            ("write@a#b%=EIO", .write, "a#b%", .all, .error("EIO")),
+            ("write@a#1[#]2#3=EIO", .write, "a#1[#]2", .only(3), .error("EIO")),
+            ("write@a b =EIO", .write, "a b ", .all, .error("EIO")),
+        ] as [(String, MomentKind, String?, FaultRule.Choice, FaultRule.Fault)])
+    func reads(
+        text: String, kind: MomentKind, glob: String?, choice: FaultRule.Choice, fault: FaultRule.Fault
+    ) throws {
+        let rule = try FaultRule(text: text)
+        #expect(rule.kind == kind && rule.glob == glob && rule.choice == choice && rule.fault == fault)
+        #expect(rule.text == text)
+    }
+
+    @Test(
+        arguments: [
+            ("", .form), ("write", .form), ("=EIO", .form), ("write=", .form),
+            ("wirte=EIO", .kind("wirte")), ("Write=EIO", .kind("Write")), (" write=EIO", .kind(" write")),
+            ("@*=EIO", .kind("")), ("#1=EIO", .kind("")),
+            ("write@=EIO", .emptyGlob), ("write@#1=EIO", .emptyGlob),
+            ("write#=EIO", .number("#")), ("write#0=EIO", .number("#0")), ("write#+=EIO", .number("#+")),
+            ("write%0=EIO", .number("%0")), ("write%101=EIO", .number("%101")), ("write%=EIO", .number("%")),
+            ("write#9223372036854775808=EIO", .number("#9223372036854775808")),
+            ("write=eio", .fault("eio")), ("write=Eio", .fault("Eio")), ("write=5", .fault("5")),
+            ("write=ms", .fault("ms")), ("write=-5ms", .fault("-5ms")), ("write=power", .fault("power")),
+            ("write=99999999999999999999ms", .fault("99999999999999999999ms")),
+            ("write=3600001ms", .delayTooLong), ("write=61m", .delayTooLong), ("write=2h", .delayTooLong),
+            ("open=short", .notShortened), ("sync=short", .notShortened), ("truncate=short", .notShortened),
+        ] as [(String, FaultRule.Objection)])
+    func refuses(text: String, objection: FaultRule.Objection) {
+        #expect(throws: objection) { try FaultRule(text: text) }
+    }
+
+    @Test func commands() throws {
+        #expect(try FaultCommand(text: "off") == .off)
+        let rules = try [FaultRule(text: "write=EIO"), FaultRule(text: "open#2=1s")]
+        #expect(try FaultCommand(text: "write=EIO\nseed=18446744073709551615\nopen#2=1s") == .add(rules, seed: .max))
+        for text in ["write=EIO\n", "write=EIO\noff", "seed=", "seed=-1", "seed=18446744073709551616"] {
+            #expect(throws: FaultRule.Objection.self, "\(text)") { try FaultCommand(text: text) }
+        }
+    }
+}
+
+@Suite struct FaultRulesTests {
+    private func rules(_ texts: String...) throws -> FaultRules {
+        var rules = FaultRules()
+        #expect(try rules.carryOut(FaultCommand(text: texts.joined(separator: "\n"))))
+        return rules
+    }
+
+    /// Meets a call `count` times. Returns the numbers of the calls that met a fault.
+    private func meet(_ rules: inout FaultRules, _ kind: MomentKind, times count: Int) -> [Int] {
+        (1...count).filter { _ in !rules.meet(kind) { _ in true }.rules.isEmpty }
+    }
+
+    @Test func choices() throws {
+        var all = try rules("write=EIO")
+        #expect(meet(&all, .write, times: 3) == [1, 2, 3])
+        var third = try rules("write#3=EIO")
+        #expect(meet(&third, .write, times: 5) == [3])
+        var later = try rules("write#3+=EIO")
+        #expect(meet(&later, .write, times: 5) == [3, 4, 5])
+        #expect(later.text == "5 3 write#3+=EIO\n")
+        #expect(meet(&later, .read, times: 5) == [])
+    }
+
+    /// Calls are numbered by kind, and counted by each rule that matches them.
+    @Test func numbers() throws {
+        var rules = try rules("write@a*#2=EIO", "write=1ms", "open=kill")
+        var told: [String] = []
+        for (kind, path) in [(.write, "a"), (.open, "a"), (.write, "b"), (.write, "ab")] as [(MomentKind, String)] {
+            let (number, due) = rules.meet(kind) { $0 == "a*" && path.hasPrefix("a") }
+            told.append("\(kind.rawValue)#\(number) \(due.map(\.text).joined(separator: " "))")
+        }
+        #expect(
+            told == ["write#1 write=1ms", "open#1 open=kill", "write#2 write=1ms", "write#3 write@a*#2=EIO write=1ms"])
+        #expect(rules.text == "2 1 write@a*#2=EIO\n3 3 write=1ms\n1 1 open=kill\n")
+    }
+
+    /// A percentage takes about its share of the calls; the same calls with the same seed, and others with another one.
+    @Test func percentages() throws {
+        var (one, same, other) = try (rules("write%25=EIO"), rules("write%25=EIO"), rules("write%25=EIO", "seed=1"))
+        let taken = meet(&one, .write, times: 10_000)
+        // Six standard deviations of a binomial distribution are 260.
+        #expect(abs(taken.count - 2500) < 260)
+        #expect(meet(&same, .write, times: 10_000) == taken)
+        let others = meet(&other, .write, times: 10_000)
+        #expect(abs(others.count - 2500) < 260 && others != taken)
+        var always = try rules("write%100=EIO")
+        #expect(meet(&always, .write, times: 100).count == 100)
+    }
+
+    @Test func upToAHundred() throws {
+        var rules = FaultRules()
+        let many = (1...60).map { "write#\($0)=EIO" }.joined(separator: "\n")
+        #expect(try rules.carryOut(FaultCommand(text: many)))
+        let before = rules.text
+        #expect(try !rules.carryOut(FaultCommand(text: many)) && rules.text == before)
+        #expect(rules.carryOut(.off) && rules.isEmpty && rules.text.isEmpty)
+    }
+}
