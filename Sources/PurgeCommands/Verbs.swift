@@ -11,7 +11,8 @@ import PurgeWhy
 enum Verbs {
     /// Verbs are built on demand, because building all of them takes longer than mounting.
     private static let table: [@Sendable () -> Verb] = [
-        { .run }, { .mount }, { .unmount }, { .list }, { .status }, { .set }, { .mark }, { .purge }, { .policy },
+        { .run }, { .sweep }, { .mount }, { .unmount }, { .list }, { .status }, { .set }, { .mark }, { .purge },
+        { .policy },
         { .clean },
         { .device }, { .clock }, { .app }, { .events }, { .diagnose },
         { .report(addFindings: ReportContent.addFindings) }, { .why }, { .backup }, { .check },

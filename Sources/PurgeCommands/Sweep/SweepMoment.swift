@@ -1,0 +1,63 @@
+import PurgeModel
+
+/// A call of COMMAND, as the counting run has seen it.
+struct SweepMoment: Hashable {
+    let kind: MomentKind
+    /// The number among the calls of this kind, from 1.
+    let number: Int64
+    let path: String
+    let process: String?
+
+    /// Reads the call from an event of a fault.
+    init?(_ event: Event) {
+        guard event.type == .fault, let parts = event.cause?.split(separator: "#"), parts.count == 2,
+            let kind = MomentKind(rawValue: String(parts[0])), let number = Int64(parts[1])
+        else { return nil }
+        (self.kind, self.number) = (kind, number)
+        (path, process) = (event.path ?? "", event.process)
+    }
+
+    var text: String { "\(kind.rawValue)#\(number)" }
+}
+
+/// What `--moments` names: a fault that is tried at each call of some kinds.
+enum SweepFault: String, CaseIterable {
+    /// One call fails, or it and all later ones of its kind.
+    case error, errors
+    case full, short, purge, lock
+
+    /// The rule for a call; nil if the fault makes no difference there.
+    func rule(at moment: SweepMoment) -> String? {
+        fault(at: moment.kind).map { "\(moment.text)\(self == .errors ? "+" : "")=\($0)" }
+    }
+
+    private func fault(at kind: MomentKind) -> String? {
+        switch self {
+        case .error, .errors: "EIO"
+        case .full: kind == .write ? "full" : nil
+        case .short: kind == .write || kind == .read ? "short" : nil
+        case .purge, .lock: rawValue
+        }
+    }
+}
+
+/// One fault at one call, which a run of COMMAND is to meet.
+struct SweepTrial: Hashable {
+    let moment: SweepMoment
+    let fault: SweepFault
+    let rule: String
+
+    /// Returns the trials for these calls. If there are more than `most`, returns that many, evenly spread over the faults, the
+    /// kinds of calls and the course of COMMAND.
+    static func trials(of moments: [SweepMoment], _ faults: [SweepFault], most: Int?) -> [SweepTrial] {
+        let all = faults.flatMap { fault in
+            MomentKind.allCases.flatMap { kind in
+                moments.filter { $0.kind == kind }.compactMap { moment -> SweepTrial? in
+                    fault.rule(at: moment).map { SweepTrial(moment: moment, fault: fault, rule: $0) }
+                }
+            }
+        }
+        guard let most, most < all.count else { return all }
+        return (0..<most).map { all[$0 * all.count / most] }
+    }
+}

@@ -1,0 +1,150 @@
+import Glibc
+import PurgeCommandLine
+import PurgeContainers
+import PurgeModel
+import PurgeSystem
+
+extension OptionSpec {
+    fileprivate static let sweepCheck = OptionSpec(
+        "check", .text("SHELLCOMMAND"),
+        "the command, run with sh -c, that must succeed in the container afterwards; without it, COMMAND once more")
+    fileprivate static let moments = OptionSpec(
+        "moments", .list("FAULT", SweepFault.allCases.map(\.rawValue)), addsUp: true,
+        "the faults to try: error (EIO), errors (EIO from then on), full, short, purge, lock (all of them)")
+    fileprivate static let most = OptionSpec(
+        "most", .number("N"), "try at most N faults, evenly spread over the calls")
+    fileprivate static let jobs = OptionSpec("jobs", .number("N"), "runs at a time (the number of CPUs)")
+    fileprivate static let timeLimit = OptionSpec(
+        "time-limit", .duration,
+        "the longest time of a run (20 times the first run, at least 30s); one that takes longer has failed")
+    fileprivate static let junit = OptionSpec("junit", .file, "write the results to FILE in the form of JUnit")
+}
+
+extension Verb {
+    static let sweep = Verb(
+        name: "sweep", summary: "run a program with a fault at each of its calls, and check",
+        synopsis: "[options] [--] COMMAND [ARG...]",
+        description: [
+            "Runs COMMAND once in a fresh container and counts its calls to the file system. Then runs it once more for "
+                + "each of these calls and each fault, in a fresh container each, with that fault at that call. "
+                + "Afterwards the device is well again, and the check must succeed in the same container.",
+            "Prints the failures by the kind and path of the call, each with the `purgefs run` that repeats it. "
+                + "Standard error shows the progress if it is a terminal.",
+            "A COMMAND that makes other calls each time, or in another order, meets the faults elsewhere: such trials "
+                + "are counted as on another course.",
+        ],
+        options: [OptionSpec.copyOf, .seed] + OptionSpec.mounting.filter { $0.name != "log" } + [
+            .chdir, .sweepCheck, .moments, .most, .jobs, .timeLimit, .junit,
+            OptionSpec("json", "print one JSON object with all trials"),
+        ],
+        operands: 1...(.max), endsAtFirstOperand: true,
+        exitStatus: [
+            ExitStatus.line(ExitStatus.done, "the check has succeeded after every fault"),
+            ExitStatus.line(ExitStatus.failed, "the check has failed after a fault"),
+            ExitStatus.line(ExitStatus.usage),
+            ExitStatus.line(ExitStatus.runFailed, "purgefs failed, or COMMAND or the check fails without a fault"),
+            ExitStatus.signalLine("signal N ended it"),
+        ],
+        examples: ["purgefs sweep --moments purge --check 'test -s ~/a' -- sh -c 'date > ~/a'"]
+    ) { (invocation) throws(CommandFailure) in try SweepVerb(invocation: invocation).run() }
+}
+
+private struct SweepVerb {
+    let invocation: Invocation
+
+    func run() throws(CommandFailure) -> Int32 {
+        let arguments = invocation.arguments
+        _ = try arguments.mountRequest(store: "", mountpoint: "")
+        let most = try number(.most)
+        let jobs = try number(.jobs) ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        let limit = arguments.text(.timeLimit).flatMap { TimeSpan(text: $0) }.map { $0.seconds * 1_000_000_000 }
+        let faults = try faults()
+        let mask: SignalSet
+        do throws(Errno) { mask = try System.block(SweepRun.blocked) } catch {
+            throw CommandFailure("cannot begin a sweep", path: "signals", error)
+        }
+        let area = try Self.area()
+        do throws(CommandFailure) {
+            do throws(Errno) { try System.makeDirectory(at: AT_FDCWD, area.store, mode: 0o700) } catch {
+                throw CommandFailure("cannot make a temporary directory", path: area.store, error)
+            }
+            let status = try sweep(
+                in: area.store, mask, faults, most: most, jobs: jobs, limit: limit)
+            try area.remove()
+            return status
+        } catch {
+            try area.remove()
+            throw error
+        }
+    }
+
+    private static func area() throws(CommandFailure) -> RunArea {
+        let surroundings = Surroundings(mounts: MountEntry.all())
+        return try RunArea.make(in: RunArea.candidates(surroundings).first ?? "/tmp")
+    }
+
+    private func sweep(
+        in directory: String, _ mask: SignalSet, _ faults: [SweepFault], most: Int?, jobs: Int, limit: Int64?
+    ) throws(CommandFailure) -> Int32 {
+        let arguments = invocation.arguments
+        let command = invocation.rawOperands
+        let common = SweepProcess.Common(
+            options: options(), check: arguments.text(.sweepCheck) ?? ShellWord.line(command.map(Places.text)),
+            command: command, mask: mask, directory: directory)
+        let console = invocation.console
+        let showsProgress = isatty(STDERR_FILENO) == 1
+        let run = SweepRun(common: common, jobs: jobs, limit: limit) { done, failed, all in
+            guard showsProgress else { return }
+            let text =
+                "\r\(Bar.forLocale().text(Int64(done), of: Int64(all), width: 30)) \(done) of \(all), \(failed) failed "
+            do throws(Errno) { try System.writeAll(STDERR_FILENO, Array(text.utf8)) } catch {}  // only progress
+        }
+        let (moments, runLimit) = try run.count()
+        let trials = SweepTrial.trials(of: moments, faults, most: most)
+        let results = try run.carryOut(trials, limit: runLimit)
+        if showsProgress { console.note("") }
+        let text = SweepText(results: results, calls: moments.count, common: common)
+        try write(text)
+        console.warn("sweep: " + text.summary)
+        if let broken = text.broken.first {
+            throw CommandFailure(
+                status: ExitStatus.runFailed,
+                message: "sweep: \(broken.trial.rule): \(broken.outcome.detail ?? ""): \(broken.lastLine ?? "")")
+        }
+        return text.failures == 0 ? ExitStatus.done : ExitStatus.failed
+    }
+
+    private func write(_ text: SweepText) throws(CommandFailure) {
+        if let path = invocation.arguments.text(.junit) {
+            do throws(Errno) {
+                try FileDescriptor.openOutput(path, O_TRUNC).writeAll(Array(text.junit.utf8))
+            } catch { throw CommandFailure("cannot write the results", output: path, error) }
+        }
+        if invocation.arguments.has(OptionSpec("json", "")) { return try invocation.console.write(text.json) }
+        for line in text.lines { try invocation.console.print(line) }
+    }
+
+    private func options() -> [String] {
+        let arguments = invocation.arguments
+        let own: [OptionSpec] = [.copyOf, .seed]
+        return own.flatMap { option in arguments.text(option).map { [option.text, $0] } ?? [] }
+            + arguments.mountingWords() + (arguments.has(.chdir) ? [OptionSpec.chdir.text] : [])
+    }
+
+    private func faults() throws(CommandFailure) -> [SweepFault] {
+        let words = SweepFault.allCases.map(\.rawValue)
+        let named = Set(invocation.arguments.texts(.moments).flatMap { $0.split(separator: ",") }.map(String.init))
+        if let unknown = named.subtracting(words).min() {
+            throw .usage("--moments: " + OptionSpec.objection(to: unknown, among: words))
+        }
+        return SweepFault.allCases.filter { named.isEmpty || named.contains($0.rawValue) }
+    }
+
+    private func number(_ option: OptionSpec) throws(CommandFailure) -> Int? {
+        guard let text = invocation.arguments.text(option) else { return nil }
+        guard let number = Int(text), number > 0 else {
+            throw .usage("\(option.text): '\(text)' is not a number above 0")
+        }
+        return number
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import Glibc
+import Support
+import Testing
+
+extension Mounts {
+    /// `purgefs sweep` on real programs (docs/SWEEP.md).
+    @Suite struct SweepTests {
+        private static let program = "\(DocumentedExample.root)/Tests/MountTests/Programs/save_routines.py"
+
+        /// Each routine has a seed of its own.
+        private func sweep(_ routine: String, _ options: [String] = [], in place: String) throws -> Outcome {
+            let seed = "\(place)/seed"
+            if !Files.exists(seed) {
+                try FileManager.default.createDirectory(
+                    atPath: "\(seed)/Documents", withIntermediateDirectories: true)
+                try Files.write("4100000041", to: "\(seed)/Documents/number")
+            }
+            return try Program.run(
+                [PurgefsBinary.path, "sweep", "--seed", seed] + options + [
+                    "--protection", "complete", "--check", "\(Program.python) -S \(Self.program) check", "--",
+                    Program.python, "-S", Self.program, routine,
+                ], environment: ["TMPDIR": place])
+        }
+
+        private static func names() throws -> [(kind: Substring, name: Substring)] {
+            try Program.run(Program.python, program, "names").succeeded().split(separator: "\n").map {
+                let words = $0.split(separator: " ")
+                return (words[0], words[1])
+            }
+        }
+
+        /// Every wrong routine is found, and no right one is blamed. In CI, a few of them.
+        @Test func plantedFaults() throws {
+            let all = try Self.names()
+            #expect(all.count { $0.kind == "wrong" } == 10 && all.count { $0.kind == "right" } == 10)
+            let few: Set<Substring> = [
+                "rename", "backup", "temporary", "truncate", "short_write", "unreadable_is_missing",
+            ]
+            for (kind, name) in all where Scale.factor >= 1 || few.contains(name) {
+                try Scratch.with("sweep") { scratch in
+                    let outcome = try sweep("\(kind)_\(name)", in: scratch.path)
+                    #expect(outcome.status == (kind == "wrong" ? 1 : 0), "\(kind) \(name): \(outcome)")
+                    #expect(try Files.names(in: scratch.path) == ["seed"], "\(kind) \(name)")
+                }
+            }
+        }
+
+        /// The line of a failure repeats it.
+        @Test func theLineThatRepeats() throws {
+            try Scratch.with("sweep") { scratch in
+                let outcome = try sweep("wrong_truncate", ["--moments", "full"], in: scratch.path)
+                let line = try #require(outcome.output.split(separator: "\n").first { $0.contains("purgefs run ") })
+                let words = line.trimmingCharacters(in: .whitespaces).dropFirst("purgefs".count)
+                let again = try Program.run(
+                    ["sh", "-c", "\(PurgefsBinary.path)\(words)"], environment: ["TMPDIR": scratch.path])
+                #expect(again.status == 1 && again.errors.contains("is neither number"), "\(again)")
+            }
+        }
+
+        /// JSON and JUnit have each trial, and agree with the status.
+        @Test func forPrograms() throws {
+            struct Results: Decodable {
+                struct Trial: Decodable {
+                    var call, path, rule, outcome: String
+                    var command: String?
+                }
+                var calls, tried, held, failed, notReached: Int
+                var trials: [Trial]
+            }
+            try Scratch.with("sweep") { scratch in
+                let outcome = try sweep(
+                    "wrong_truncate", ["--json", "--junit", "\(scratch.path)/junit.xml", "--moments", "error,full"],
+                    in: scratch.path)
+                #expect(outcome.status == 1, "\(outcome)")
+                let results = try JSONDecoder().decode(Results.self, from: Data(outcome.output.utf8))
+                // open with O_TRUNC, write, fsync: an error at each, and a full device at the write.
+                #expect(results.calls == 3 && results.tried == 4 && results.failed == 2 && results.held == 2)
+                #expect(results.trials.map(\.rule) == ["open#1=EIO", "write#1=EIO", "sync#1=EIO", "write#1=full"])
+                #expect(results.trials.allSatisfy { $0.path == "Documents/number" })
+                #expect(results.trials.map { $0.command != nil } == [false, true, false, true])
+                let junit = Files.text("\(scratch.path)/junit.xml")
+                #expect(junit.contains("tests=\"4\" failures=\"2\" errors=\"0\" skipped=\"0\""), "\(junit)")
+            }
+        }
+
+        /// A program that fails by itself, one that hangs at a fault, wrong numbers, and a signal.
+        @Test func whatCannotBeSwept() throws {
+            try Scratch.with("sweep") { scratch in
+                func sweep(_ words: String...) throws -> Outcome {
+                    try Program.run([PurgefsBinary.path, "sweep"] + words, environment: ["TMPDIR": scratch.path])
+                }
+                let failing = try sweep("--", "sh", "-c", "echo no use; exit 3")
+                #expect(failing.status == 125 && failing.errors.contains("without any fault: no use"), "\(failing)")
+                let hanging = try sweep(
+                    "--check", "true", "--moments", "error", "--time-limit", "2s", "--", "sh", "-c",
+                    "mkdir ~/tmp/a || sleep 100")
+                #expect(hanging.status == 1 && hanging.output.contains("did not end in time"), "\(hanging)")
+                for number in ["0", "-1", "x"] {
+                    #expect(try sweep("--most", number, "--", "true").status == 64)
+                }
+                #expect(try sweep("--moments", "power", "--", "true").status == 64)
+                let child = try Program.start(
+                    [PurgefsBinary.path, "sweep", "--", "sh", "-c", "touch ~/tmp/a; sleep 100"],
+                    environment: ["TMPDIR": scratch.path])
+                try eventually("COMMAND runs") {
+                    try Files.names(in: scratch.path).contains { $0.hasPrefix("purgefs-run.") }
+                }
+                usleep(300_000)
+                kill(child.pid, SIGTERM)
+                #expect(try child.wait(within: Scale.patience) == 128 + SIGTERM)
+                try eventually("nothing is left") { try Files.names(in: scratch.path).isEmpty }
+            }
+        }
+
+        /// `--most` takes part of the trials, from the whole course of the program.
+        @Test func most() throws {
+            try Scratch.with("sweep") { scratch in
+                let outcome = try Program.run(
+                    [
+                        PurgefsBinary.path, "sweep", "--json", "--most", "5", "--moments", "error", "--check", "true",
+                        "--",
+                        "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do mkdir ~/tmp/$i; done; true",
+                    ], environment: ["TMPDIR": scratch.path])
+                let rules = outcome.output.split(separator: "\n").filter { $0.contains("\"rule\"") }.map {
+                    $0.split(separator: "\"")[3]
+                }
+                #expect(rules == ["mkdir#1=EIO", "mkdir#3=EIO", "mkdir#5=EIO", "mkdir#7=EIO", "mkdir#9=EIO"])
+            }
+        }
+    }
+}
