@@ -6,7 +6,8 @@ extension Mounts {
     /// Files that `purgefs generate` writes, loaded by the shells they are for.
     @Suite struct CompletionTests {
         private static let verbs = [
-            "run", "mount", "unmount", "list", "status", "set", "mark", "purge", "policy", "clean", "device", "clock",
+            "run", "sweep", "mount", "unmount", "list", "status", "set", "mark", "purge", "policy", "clean", "device",
+            "clock",
             "app", "events", "diagnose", "report", "why", "backup", "check",
         ]
 
@@ -15,6 +16,7 @@ extension Mounts {
             "storage.total=", "storage.others=", "storage.others.purgeable=", "storage.others.share=",
             "storage.thresholds=", "storage.profile=", "storage.purge.latency=", "device.inactivity=", "journal.size=",
             "journal.age=", "device.state=", "device.clock=", "app.state=", "storage.policies=", "storage.reclaim=",
+            "faults=",
         ]
 
         /// Passes `body` the completion file for `shell`, and a folder with a few names to complete.

@@ -35,9 +35,8 @@ struct ArgumentsTests {
 
     /// The repeatable options with a value. Every other option of every verb takes at most one value.
     private static let addingUp = [
-        "run --at", "run --fail-on", "run -o", "mount -o", "run --shared", "mount --shared",
-        "purge --path",
-        "clean --hook", "events --type",
+        "run --at", "run --fault", "run --fail-on", "run -o", "mount -o", "sweep -o", "run --shared", "mount --shared",
+        "sweep --shared", "sweep --moments", "purge --path", "clean --hook", "events --type",
     ]
 
     @Test(arguments: Verbs.all.flatMap { verb in verb.options.map { (verb.name, $0) } })

@@ -10,7 +10,8 @@ extension OptionSpec {
         "the command, run with sh -c, that must succeed in the container afterwards; without it, COMMAND once more")
     fileprivate static let moments = OptionSpec(
         "moments", .list("FAULT", SweepFault.allCases.map(\.rawValue)), addsUp: true,
-        "the faults to try: error (EIO), errors (EIO from then on), full, short, purge, lock (all of them)")
+        "the faults to try: error (EIO), errors (EIO from then on), full, short, purge, lock (all of "
+            + "them). May be repeated")
     fileprivate static let most = OptionSpec(
         "most", .number("N"), "try at most N faults, evenly spread over the calls")
     fileprivate static let jobs = OptionSpec("jobs", .number("N"), "runs at a time (the number of CPUs)")
