@@ -187,6 +187,9 @@ container_app() { container_write app.state "$1"; }
 # container_app_process PID: makes a process the app. It is stopped, continued and killed, with its descendants, as the state says.
 container_app_process() { container_write app.process "$1"; }
 
+# container_fail RULE: sets a rule of a fault, such as 'write@Documents/*#3=ENOSPC' (docs/FAULTS.md); `off` removes all.
+container_fail() { container_write faults "$1"; }
+
 # container_mark PATH NAME=VALUE...: sets flags: purgeable=low excluded=1 protection=complete, and on a folder after=1w
 # limit=10M group=1 tombstone=1; also by the names of the attributes, such as isPurgeable.
 container_mark() {

@@ -358,6 +358,14 @@ class Container:
         """Makes a process the app. It is stopped, continued and killed, with its descendants, as the state of the app says."""
         self.write("app.process", pid)
 
+    def fail(self, *rules):
+        """Sets rules of faults, such as "write@Documents/*#3=ENOSPC" (docs/FAULTS.md)."""
+        self.write("faults", "\n".join(rules))
+
+    def end_faults(self):
+        """Removes all rules of faults, and ends a full device."""
+        self.write("faults", "off")
+
     def mark(self, path, **flags):
         """Sets flags: purgeable="low" ("medium", "high", or False), excluded=True, protection="complete", and on a folder
         after="3d", limit="10M", group=True, tombstone=True.

@@ -41,21 +41,21 @@ extension Container {
         try write("device.state", "lock")
         if waiting, try deviceState == .locking { try advance(.seconds(10)) }
     }
-
     public func unlock() throws { try write("device.state", "unlock") }
 
     /// Reboots the device to `beforeFirstUnlock`, marks the app as terminated and, except in profile `device`, empties `tmp`.
     public func reboot() throws { try write("device.state", "reboot") }
-
     public var deviceState: DeviceState { get throws { try status.device.state } }
-
     /// Advances the device's clock, so that all files look older by `span`: docs/CLOCK.md.
     public func advance(_ span: Span) throws { try write("device.clock", "+\(span)") }
-
     /// Changes the app's state. Launching an app that does not run also recreates missing folders and applies policies.
     public func app(_ change: AppChange) throws { try write("app.state", change.rawValue) }
     /// Makes a process the app. It is stopped, continued and killed, with its descendants, as the state of the app says.
     public func setAppProcess(_ pid: Int32) throws { try write("app.process", "\(pid)") }
+    /// Sets rules of faults, such as `write@Documents/*#3=ENOSPC`: docs/FAULTS.md.
+    public func fail(_ rules: String...) throws { try write("faults", rules.joined(separator: "\n")) }
+    /// Removes all rules of faults, and ends a full device.
+    public func endFaults() throws { try write("faults", "off") }
 }
 
 private struct Filling {

@@ -56,7 +56,7 @@ extension Mounts {
             let output = try run(
                 [name, "\(Self.programs)/harness.sh", "\(Self.scripts)/container.sh", "\(count)"],
                 timeout: 120 + Double(count * 20))
-            #expect(output == "\(6 * count) passed\n")
+            #expect(output == "\(7 * count) passed\n")
         }
 
         /// PURGEFS_TEST_SCALE=1 runs 20 shells at once.

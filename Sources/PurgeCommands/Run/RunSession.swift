@@ -294,7 +294,8 @@ struct RunSession {
         if outcome.status != ExitStatus.done {
             return outcome.checkEnd.map { .checkFailed($0, after: outcome.end) } ?? .failed(outcome.end)
         }
-        return events.demands.contains { $0.count > 0 } ? .failOn : .passed
+        if events.demands.contains(where: { $0.count > 0 }) { return .failOn }
+        return outcome.checkEnd.map { _ in .checkPassed(after: outcome.end) } ?? .passed
     }
 
     private func summarize(_ after: DaemonReport?, _ summary: RunSummary) {

@@ -7,7 +7,8 @@ enum RunVerdict {
     case passed
     /// COMMAND ended with another status, or by a signal.
     case failed(ProcessEnd)
-    /// The command of `--check` failed.
+    /// The command of `--check` ended with 0, or failed.
+    case checkPassed(after: ProcessEnd)
     case checkFailed(ProcessEnd, after: ProcessEnd)
     /// COMMAND ended with 0, but there were events of `--fail-on`.
     case failOn
@@ -18,7 +19,7 @@ enum RunVerdict {
     /// The word in the file of `--summary`.
     var word: String {
         switch self {
-        case .passed: "passed"
+        case .passed, .checkPassed: "passed"
         case .failed: "failed"
         case .checkFailed: "checkFailed"
         case .failOn: "failOn"
@@ -31,6 +32,7 @@ enum RunVerdict {
         switch self {
         case .passed: "COMMAND ended with 0"
         case .failed(let end): "COMMAND \(RunReport.words(of: end))"
+        case .checkPassed(let command): "COMMAND \(RunReport.words(of: command)), and the check ended with 0"
         case .checkFailed(let end, let command):
             "COMMAND \(RunReport.words(of: command)), and the check \(RunReport.words(of: end))"
         case .failOn: "COMMAND ended with 0, but there were events of --fail-on"
@@ -40,6 +42,9 @@ enum RunVerdict {
     }
 
     var isFailure: Bool {
-        if case .passed = self { false } else { true }
+        switch self {
+        case .passed, .checkPassed: false
+        case .failed, .checkFailed, .failOn, .lost, .notStarted: true
+        }
     }
 }

@@ -101,6 +101,18 @@ weeks_later() {
     container_end
 }
 
+faults_and_states() {
+    begin
+    container_fail 'mkdir#2=EPERM'
+    mkdir "$CONTAINER/Documents/a"
+    mkdir "$CONTAINER/Documents/b" 2>/dev/null && failed 'no fault'
+    container_fail off
+    mkdir "$CONTAINER/Documents/b"
+    container_app suspend
+    same "$(cat "$CONTAINER/.purgefs/app.state")" suspended
+    container_end
+}
+
 programs_and_mistakes() {
     begin
     container_mark tmp nonsense=1 2>"$CONTAINER/tmp/said" && failed 'a flag of no name'
@@ -127,6 +139,7 @@ for round in $(seq "${2:-1}"); do
     purge_again
     lock
     weeks_later
+    faults_and_states
 done
 programs_and_mistakes
-echo "$((round * 6)) passed"
+echo "$((round * 7)) passed"

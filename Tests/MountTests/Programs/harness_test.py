@@ -161,6 +161,28 @@ def test_weeks_later(container):
     assert os.listdir(feed) == ["new"]
 
 
+@pytest.mark.container(profile="device")
+def test_faults_and_states(container):
+    container.fail("write@Documents/*#2=ENOSPC", "mkdir=EPERM")
+    with open(container.documents / "a", "wb", buffering=0) as file:
+        file.write(b"1")
+        with pytest.raises(OSError, match="No space left"):
+            file.write(b"2")
+    with pytest.raises(PermissionError):
+        (container.documents / "b").mkdir()
+    container.end_faults()
+    (container.documents / "b").mkdir()
+    # The state of the app reaches no process, because none is named: the container stays, and its end is as quick as ever.
+    container.app("suspend")
+    assert container.read("app.state") == "suspended"
+    container.app("background")
+    (container.caches / "c").write_bytes(bytes(4096))
+    container.purge("caches")
+    assert container.read("app.state") == "terminated" and not (container.caches / "c").exists()
+    container.app("launch")
+    container.app("suspend")
+
+
 @pytest.mark.container(others="16M", thresholds="off")
 def test_markers_add_up(container):
     assert container.numbers[:2] == (64 << 20, 16 << 20)

@@ -82,6 +82,20 @@ struct HarnessTests {
         #expect(names(in: feed) == ["new"])
     }
 
+    @Test func faultsAndStates() throws {
+        let folder = container.documents.appendingPathComponent("a", isDirectory: true)
+        func make() throws {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        }
+        try container.fail("mkdir@Documents/*=EPERM", "open=1ms")
+        #expect(throws: (any Error).self) { try make() }
+        try container.endFaults()
+        try make()
+        // The state reaches no process, because none is named: the container's own process goes on.
+        try container.app(.suspend)
+        #expect(try container.read("app.state") == "suspended")
+    }
+
     @Test(.container(others: "16M", thresholds: .off)) func traitsAddUp() throws {
         let numbers = try container.numbers
         #expect(numbers.total == 64 << 20 && numbers.others == 16 << 20 && numbers.opportunistic == 48 << 20)

@@ -1,0 +1,76 @@
+# Programs that meet a fault at each of their calls (purgefs sweep).
+
+# Sweeps COMMAND over the folder `seed`, and prints only what does not change from run to run.
+swept() {
+    purgefs sweep --total 64M --seed "$IN/seed" "$@" 2>&1 \
+        | sed -E -e 's/^(purgefs: sweep: ).* ([0-9]+ failed).*/\1\2/' -e '/^    /d' \
+            -e 's#objects/[0-9a-f/]{41}#objects/OBJECT#' -e 's#objects/[0-9a-f]{2}/tmp_obj_.{6}#objects/TEMPORARY#'
+    echo "status ${PIPESTATUS[0]}"
+}
+
+# Makes a database in this mode, and sweeps a number of transactions.
+sweep_sqlite() {
+    mkdir -p seed/Documents
+    sqlite3 seed/Documents/db "PRAGMA journal_mode=$1; CREATE TABLE t(i INTEGER PRIMARY KEY, a, b);
+        INSERT INTO t VALUES(1, 0, 0);" >/dev/null
+    cat > run.sql <<-'END'
+	BEGIN; UPDATE t SET a = a + 1; UPDATE t SET b = b + 1; INSERT INTO t(a) VALUES (randomblob(6000)); COMMIT;
+	BEGIN; UPDATE t SET a = a + 1; UPDATE t SET b = b + 1; DELETE FROM t WHERE i > 1; COMMIT;
+	END
+    cat > check.sh <<-'END'
+	sqlite3 ~/Documents/db 'PRAGMA integrity_check; SELECT a = b AND a BETWEEN 0 AND 6 FROM t WHERE i = 1' | tr '\n' ' ' | grep -qx 'ok 1 '
+	END
+    swept --check 'sh ./check.sh' -- sh -c 'for n in 1 2 3; do sqlite3 -bail ~/Documents/db < run.sql || exit 1; done'
+}
+
+purgefs_sqlite_with_a_journal() { sweep_sqlite delete; }
+purgefs_sqlite_in_wal_mode() { sweep_sqlite wal; }
+
+purgefs_git_commit() {
+    mkdir -p seed/Documents/repo
+    (
+        cd seed/Documents/repo && git init -q && git config user.email a@example.org && git config user.name a
+        echo 1 > f && git add f && git commit -qm one && echo 2 > f && git add f
+    )
+    # A commit that has failed can be repeated, unless a lock file was left behind.
+    cat > check.sh <<-'END'
+	cd ~/Documents/repo && git fsck --no-progress || exit 1
+	test "$(git log --format=%s | tr '\n' ' ')" = 'two one ' || git commit -qm two
+	END
+    swept --check 'sh ./check.sh' -- sh -c 'cd ~/Documents/repo && git commit -qm two'
+}
+
+# Sweeps a program that adds one to a number, 41, in a file.
+sweep_python() { swept --check 'python3 -c "$CHECK"' -- python3 -c "$1"; }
+
+purgefs_python_json_dump() {
+    mkdir -p seed/Documents && echo '{"n": 41}' > seed/Documents/a.json
+    export CHECK='import json, os; assert json.load(open(os.environ["HOME"] + "/Documents/a.json"))["n"] in (41, 42)'
+    sweep_python 'import json, os
+path = os.environ["HOME"] + "/Documents/a.json"
+value = json.load(open(path))
+value["n"] += 1
+with open(path, "w") as file: json.dump(value, file)'
+}
+
+purgefs_python_json_dump_and_replace() {
+    mkdir -p seed/Documents && echo '{"n": 41}' > seed/Documents/a.json
+    export CHECK='import json, os; assert json.load(open(os.environ["HOME"] + "/Documents/a.json"))["n"] in (41, 42)'
+    sweep_python 'import json, os
+path = os.environ["HOME"] + "/Documents/a.json"
+value = json.load(open(path))
+value["n"] += 1
+with open(path + ".new", "w") as file: json.dump(value, file); file.flush(); os.fsync(file.fileno())
+os.replace(path + ".new", path)'
+}
+
+purgefs_python_shelve() {
+    mkdir -p seed/Documents
+    python3 -c 'import dbm.dumb, shelve; s = shelve.Shelf(dbm.dumb.open("seed/Documents/s")); s["n"] = 41; s.close()'
+    export CHECK='import dbm.dumb, os, shelve
+assert shelve.Shelf(dbm.dumb.open(os.environ["HOME"] + "/Documents/s", "r"))["n"] in (41, 42)'
+    sweep_python 'import dbm.dumb, os, shelve
+s = shelve.Shelf(dbm.dumb.open(os.environ["HOME"] + "/Documents/s", "w"))
+s["n"] += 1
+s.close()'
+}
