@@ -26,6 +26,14 @@ extension Mounts {
             Case(
                 script: refusal + "; exit 4", options: ["--fail-on", "refused"], word: "failed", status: 4,
                 text: "COMMAND ended with 4; purged 0 files, 1 write refused; used "),
+            // The check finds the device well again, and decides the status.
+            Case(
+                script: "echo a > ~/Documents/a; exit 4",
+                options: ["--fault", "write=full", "--check", "test ! -s ~/Documents/a && echo b > ~/Documents/b"],
+                word: "passed", status: 0, text: "COMMAND ended with 4, and the check ended with 0; purged 0 files"),
+            Case(
+                script: ":", options: ["--check", "exit 5"], word: "checkFailed", status: 5,
+                text: "COMMAND ended with 0, and the check ended with 5; purged 0 files"),
         ]
         private static let refusal = "head -c 2M /dev/zero 2>/dev/null >~/Documents/large || :"
 
