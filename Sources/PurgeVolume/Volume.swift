@@ -30,6 +30,8 @@ public final class Volume: VolumeFamily {
     public var directories: Directories { Directories(core: core) }
     public var extendedAttributes: ExtendedAttributes { ExtendedAttributes(core: core) }
     public var openFileMarks: OpenFileMarks { OpenFileMarks(core: core) }
+    /// Whether calls can meet a fault. Asked for each request.
+    public var areFaultsSet: Bool { core.faults.isWatching }
     public var faultyCalls: FaultyCalls { FaultyCalls(core: core, deviceChanges: deviceChanges) }
     public var retries: Retries { Retries(core: core) }
     /// Whether `retries` may keep a file open for any call.

@@ -5,7 +5,7 @@ import PurgeVolume
 
 // Faults of calls (docs/FAULTS.md).
 extension Server {
-    var areFaultsSet: Bool { volume.faultyCalls.areWatched }
+    var areFaultsSet: Bool { volume.areFaultsSet }
 
     func meetFaults(_ request: RawRequest) -> Errno? {
         guard let kind = kind(of: request) else { return nil }

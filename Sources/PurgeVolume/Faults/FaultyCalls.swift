@@ -31,8 +31,6 @@ public struct FaultyCalls: VolumeFamily {
     let core: VolumeCore
     let deviceChanges: DeviceChanges
 
-    public var areWatched: Bool { core.faults.isWatching }
-
     /// Carries out the faults that a call meets, before the call. They may take as long as a purge. Our own threads, which call
     /// through the mount too, meet none.
     public func meet(_ call: FaultyCall) -> FaultyOutcome {
