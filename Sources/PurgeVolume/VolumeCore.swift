@@ -83,6 +83,8 @@ final class VolumeCore: Sendable {
     let hiddenFolders = Mutex<[WholeFolder: Node]>([:])
     /// How many folders have been moved there.
     let foldersMoved = Atomic<Int>(0)
+    /// How many purges of a whole folder are under way that a command has named.
+    let namedFolderPurges = Atomic<Int>(0)
     /// Retried calls by calling thread, with the files kept open for them. Locked before `state`.
     let retries = Mutex<[pid_t: Retries.Retry]>([:])
     /// Whether `retries` has any entry.

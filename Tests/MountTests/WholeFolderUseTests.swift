@@ -46,6 +46,51 @@ extension Mounts {
             }
         }
 
+        /// A folder that a program has moved to a persistent place, together with the folder above it, keeps its files.
+        @Test func movedWithTheFolderAbove() throws {
+            let script = """
+                import os, random, shutil, sys, threading, time
+                top, rounds = sys.argv[1], int(sys.argv[2])
+                def write(name, text): open(f"{top}/.purgefs/{name}", "w").write(text)
+                for round in range(rounds):
+                    os.makedirs(top + "/Library/Caches", exist_ok=True)
+                    for number in range(20): open(f"{top}/Library/Caches/{number}", "w").write("x" * 5000)
+                    purge = threading.Thread(target=write, args=("storage.others", "60M"))
+                    purge.start(); time.sleep(random.uniform(0, 0.003))
+                    os.rename(top + "/Library", top + "/Documents/L")
+                    try: seen = len(os.listdir(top + "/Documents/L/Caches"))
+                    except OSError: seen = 0
+                    purge.join()
+                    left = len(os.listdir(top + "/Documents/L/Caches"))
+                    if left < seen: sys.exit(f"round {round}: {left} of {seen} files are left")
+                    write("storage.others", "0"); shutil.rmtree(top + "/Documents/L"); os.mkdir(top + "/Library")
+                """
+            try withMount(["--total", "64M", "--profile", "device", "--purge-latency", "0"]) { mount in
+                try Program.run(Program.python, "-c", script, mount.root, "\(Scale.of(500))").succeeded()
+                #expect(try mount.number("storage.used") == Files.chargedTree(mount.root))
+            }
+        }
+
+        /// An app that comes to the foreground while its folder is about to go keeps the folder. The call that holds up the
+        /// purge has the folder above locked.
+        @Test func launchedMeanwhile() throws {
+            try withMount(["--total", "64M", "--profile", "device", "--purge-latency", "0"]) { mount in
+                try mount.make("Library/Caches/old", size: 20 << 20)
+                try mount.write("background", to: "app.state")
+                try mount.write("mkdir@Library/x=1s", to: "faults")
+                let holder = try Program.start(["mkdir", mount.path("Library/x")])
+                try eventually("the call waits") { try mount.read("faults").hasPrefix("1 1 ") }
+                #expect(throws: Errno.noSpace) { try Files.make(mount.path("Documents/big"), size: 50 << 20) }
+                try eventually("the purge has begun") { try mount.read("app.state") == "terminated" }
+                try mount.write("launch", to: "app.state")
+                #expect(try holder.wait(within: Scale.patience) == 0)
+                try eventually("the purge has ended") { try !mount.status().purging }
+                #expect(mount.exists("Library/Caches/old"))
+                #expect(try Files.names(in: "\(mount.store)/purgefs.purged/purged.caches") == [])
+                #expect(try mount.number("storage.used") == Files.chargedTree(mount.root))
+            }
+        }
+
         /// No file is lost that a process moves out of the folder through a descriptor: the move succeeds with everything, or
         /// finds the folder gone. Nor can anything be moved into a folder that is gone.
         @Test func movesByDescriptor() throws {

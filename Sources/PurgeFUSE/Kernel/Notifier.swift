@@ -119,6 +119,7 @@ final class Notifier: Sendable {
                         if work.isAbandoned { try exchange() }
                     }
                 }
+            } catch .busy {  // the folder is to stay after all
             } catch { MountService.note("purgefs: warning: \(mount.path)/\(path) cannot be moved away: \(error)") }
             work.finish()
         }

@@ -10,6 +10,7 @@ extension FileCreation {
         in directory: Node, mode: mode_t, flags: Int32, caller: Caller
     ) throws(Errno) -> (Entry, Handle) {
         if directory.isControl { throw .notPermitted }
+        try names.refuseHidden(directory, directory, caller)
         try protection.admitNew(Name(""), in: directory, by: caller.tid)
         try openFiles.admit()
         let place = try access.directoryDescriptor(directory)

@@ -104,7 +104,8 @@ struct FileCreation: VolumeFamily {
         let now = clock.now
         return change { state in
             let handle = state.handle(
-                for: node, descriptor, flags, by: place.opener, offersPassthrough: false)
+                for: node, descriptor, flags, by: place.opener, offersPassthrough: false,
+                readsDirectly: core.faults.watchesReads)
             let facts = EntryFacts(ofNew: status, on: state.device, place.protection, opens: 1)
             state.tree.insert(node, in: parent, facts)
             state.tree.noteUse(node, at: now)

@@ -11,12 +11,22 @@ extension NameChanges {
         try refuseReserved(newName, in: newParent, with: .notPermitted)
         if flags & ~(System.renameNoReplace | System.renameExchange) != 0 { throw .invalid }
         try refuseHidden(parent, newParent, caller)
+        guard try move(name, in: parent, to: newName, in: newParent, flags: flags, caller: caller) else { return }
+        // A folder that is no longer to be purged goes back.
+        _ = try move(name, in: parent, to: newName, in: newParent, flags: flags, caller: caller)
+        throw .busy
+    }
+
+    /// Renames an entry. Returns whether this was a folder that must not be purged as a whole after all (`WholeFolderPurge.mustStay`).
+    private func move(
+        _ name: CName, in parent: Node, to newName: CName, in newParent: Node, flags: UInt32, caller: Caller
+    ) throws(Errno) -> Bool {
         let from = Dentry(directory: parent, name: Name(name))
         let to = Dentry(directory: newParent, name: Name(newName))
         try makeWay(for: to.name, in: newParent)
         guard let node = try lookups.heldEntry(from.name, in: parent) else { throw .noEntry }
         var target: Node?
-        let sidecar: String?
+        let (sidecar, hasStrayed): (String?, Bool)
         do throws(Errno) {
             target = try lookups.heldEntry(to.name, in: newParent)
             let source = try access.directoryDescriptor(parent)
@@ -24,10 +34,12 @@ extension NameChanges {
             let found = target
             let left = found.flatMap { access.remains(of: $0, to.name, in: destination) }
             let records = events.isRecording
-            sidecar = try access.moving { () throws(Errno) in
+            (sidecar, hasStrayed) = try access.moving { () throws(Errno) in
                 try System.rename(at: source.raw, name, to: destination.raw, newName, flags: flags)
-            } then: { state -> String? in
+            } then: { state -> (String?, Bool) in
                 let isExchange = flags & System.renameExchange != 0
+                let mustStay =
+                    isExchange && WholeFolderPurge.mustStay(node, hiddenIn: newParent, for: found, core, state)
                 // A folder that is purged as a whole moves to a hidden one. The purge tells of the files in it.
                 if records, state[newParent].io.descriptorSlot != NodeIO.pinnedSlot {
                     state.outbox += Event.renaming(node, from, over: found, to, isExchange, by: caller.tid, state)
@@ -35,7 +47,7 @@ extension NameChanges {
                 state.rename(node, from, over: found, to, isExchange, by: caller.tid)
                 if let found { state[found].leave(left) }
                 _ = state.endHold(of: node)
-                return found.flatMap { state.endHold(of: $0) }
+                return (found.flatMap { state.endHold(of: $0) }, mustStay)
             }
         } catch {
             for case let held? in [target, node] { access.unhold(held) }
@@ -43,6 +55,7 @@ extension NameChanges {
         }
         if let sidecar { store.removeSidecar(sidecar) }
         core.finishPlacing(below: [node, target])
+        return hasStrayed
     }
 
     /// Throws ENOENT for new entries in a folder that has been purged as a whole, and for renames out of one or into one. Such

@@ -20,6 +20,8 @@ struct WholeFolderPurge: VolumeFamily {
     /// the foreground. If the folder cannot be moved, or something else has its name, files are purged one by one.
     func run(_ debt: inout AnnouncementDebt, report: ([Event]) -> Void = { _ in }) -> ByteCount {
         port.expectSlowWork()
+        if isNamed { core.namedFolderPurges.add(1, ordering: .relaxed) }
+        defer { if isNamed { core.namedFolderPurges.subtract(1, ordering: .relaxed) } }
         let began = clock.now
         guard let node = place.node, node.isDirectory, !entries(of: node).isEmpty else {
             return purgeFiles(since: began, &debt, report)
@@ -28,8 +30,12 @@ struct WholeFolderPurge: VolumeFamily {
         var freed = ByteCount.zero
         do throws(Errno) {
             let hidden = try hiddenFolder()
-            do throws(Errno) { try move(into: hidden) } catch .noEntry {}  // it has just been removed
+            // The empty folder that was made for an exchange that has failed goes, too.
+            let result = Result { () throws(Errno) in try move(into: hidden) }
             freed = EmptiedFolder(core: core, work: .whole(self, hidden), pid: tid).empty(&debt, report: report)
+            do throws(Errno) { try result.get() } catch .noEntry {}  // it has just been removed
+        } catch .busy where !isNamed && read({ $0.device.app.isInForeground }) {
+            return .zero  // the app has come to the foreground
         } catch {
             port.report(
                 StoreError(
@@ -119,6 +125,18 @@ struct WholeFolderPurge: VolumeFamily {
         core.actAs(daemon)
         try names.rename(
             name, in: parent, to: number, in: hidden, flags: System.renameExchange, caller: daemon)
+    }
+
+    /// Whether a folder that is being exchanged with an empty one in a hidden folder must not be purged: the app has renamed it,
+    /// or a folder above it, since the purge began; or the app has come to the foreground, and no command has named the folder.
+    static func mustStay(
+        _ node: Node, hiddenIn hidden: Node, for empty: Node?, _ core: VolumeCore, _ state: borrowing VolumeState
+    ) -> Bool {
+        guard state[hidden].io.descriptorSlot == NodeIO.pinnedSlot, let empty, state[empty].entries.isEmpty,
+            let folder = WholeFolder.allCases.first(where: { Name($0.hiddenName) == state[hidden].name })
+        else { return false }
+        let isSpared = state.device.app.isInForeground && core.namedFolderPurges.load(ordering: .relaxed) == 0
+        return isSpared || state[node].path().text != folder.path
     }
 
     /// Purges the files one by one, but not those that are used since `began`, so that this ends.
