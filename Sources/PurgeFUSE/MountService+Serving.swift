@@ -78,7 +78,11 @@ extension MountService {
             server.trace?.tellBegun()
         }
         let events = server.volume.events
-        try MountWatch.start(mountpoint) { events.endReaders() }
+        let files = server.volume.controlFiles
+        try MountWatch.start(mountpoint) {
+            events.endReaders()
+            files.releaseProcesses()
+        }
         // Records the `mount` event, which must come before the events of requests, and must not be recorded if any of the
         // other threads cannot be started.
         try server.volume.startThreads()

@@ -26,6 +26,28 @@ extension Mounts {
         /// Whether a process is stopped, or waits for a child that was stopped between vfork(2) and exec(2).
         private static func isStopped(_ pid: pid_t) -> Bool { ["T", "D"].contains(state(of: pid)) }
 
+        /// A COMMAND that starts processes all the time is killed with all of them.
+        @Test func killedWhileItForks() throws {
+            try Scratch.with("app") { scratch in
+                let script = """
+                    head -c 8M /dev/zero > ~/Library/Caches/a; echo background > $PURGEFS_MOUNT/.purgefs/app.state
+                    for i in $(seq 3000); do sleep 1000 & done; wait
+                    """
+                let outcome = try Program.run(
+                    [
+                        PurgefsBinary.path, "run", "--quiet", "--total", "64M", "--profile", "device",
+                        "--purge-latency",
+                        "0", "--at", "1s", "storage.others=60M", "--", "sh", "-c", script,
+                    ], environment: ["MARK": scratch.path])
+                #expect(outcome.status == 137, "\(outcome)")
+                let left = try Files.names(in: "/proc").filter {
+                    Int($0) != nil && Files.text("/proc/\($0)/environ").contains("MARK=\(scratch.path)")
+                }
+                for pid in left.compactMap({ pid_t($0) }) { kill(pid, SIGKILL) }
+                #expect(left == [])
+            }
+        }
+
         /// COMMAND and a child in a session of its own are stopped by the time that the command returns, and continue together.
         @Test func suspendedAndContinued() throws {
             try Scratch.with("app") { scratch in

@@ -49,11 +49,13 @@ struct RunningCommand {
 
     /// Waits for COMMAND's end, and passes on each signal of `passedOn` that COMMAND has not received itself. Calls
     /// `hasLostContainer` after each of `signals`, which include SIGCHLD, until it returns true. COMMAND then gets SIGTERM,
-    /// and ten seconds later SIGKILL.
+    /// and ten seconds later SIGKILL. `wasToEnd` is whether a signal that was passed on asked COMMAND to end.
     func wait(
         signals: SignalSet, passedOn: SignalSet, hasLostContainer: () -> Bool
-    ) throws(CommandFailure) -> ProcessEnd {
+    ) throws(CommandFailure) -> (end: ProcessEnd, wasToEnd: Bool) {
         var killTime: Int64?
+        // For a while after a signal that asks COMMAND to end, a suspension must not keep it from ending.
+        var endingUntil: Int64 = 0
         do throws(Errno) {
             // Signals that arrived before COMMAND existed have reached only this process.
             try passOnAll(of: passedOn)
@@ -61,7 +63,7 @@ struct RunningCommand {
                 if let end = try System.wait(for: pid, blocking: false) {
                     // Signals that have arrived until now were meant for COMMAND.
                     while try System.nextSignal(of: passedOn, milliseconds: 0) != nil {}
-                    return end
+                    return (end, endingUntil > 0)
                 }
                 if killTime == nil, hasLostContainer() {
                     killTime = System.uptime() + Self.graceMilliseconds * 1_000_000
@@ -70,21 +72,29 @@ struct RunningCommand {
                 }
                 if let time = killTime, System.uptime() > time { send(SIGKILL) }
                 try reapOrphans()
-                guard let signal = try System.nextSignal(of: signals, milliseconds: killTime == nil ? -1 : 200),
+                let isEnding = System.uptime() < endingUntil
+                if isEnding { continueDescendants() }
+                let milliseconds: Int32 = killTime != nil || isEnding ? 200 : -1
+                guard let signal = try System.nextSignal(of: signals, milliseconds: milliseconds),
                     passedOn.contains(SignalSet(signal.number))
                 else { continue }
-                // A signal typed at a terminal also goes to COMMAND, which is in the same process group. A hangup goes only to
-                // the session leader, which may be this process.
-                if !signal.isFromKernel || signal.number == SIGHUP { send(signal.number) }
-                continueIfEnding(signal.number)
+                if passOn(signal) { endingUntil = System.uptime() + Self.graceMilliseconds * 1_000_000 }
             }
         } catch { throw CommandFailure("cannot wait for COMMAND", path: "process \(pid)", error) }
+    }
+
+    /// Passes a signal on. Returns whether it asks COMMAND to end.
+    private func passOn(_ signal: ReceivedSignal) -> Bool {
+        // A signal typed at a terminal also goes to COMMAND, which is in the same process group. A hangup goes only to the
+        // session leader, which may be this process.
+        if !signal.isFromKernel || signal.number == SIGHUP { send(signal.number) }
+        return continueIfEnding(signal.number)
     }
 
     private func passOnAll(of signals: SignalSet) throws(Errno) {
         while let signal = try System.nextSignal(of: signals, milliseconds: 0) {
             send(signal.number)
-            continueIfEnding(signal.number)
+            _ = continueIfEnding(signal.number)
         }
     }
 
@@ -105,9 +115,11 @@ struct RunningCommand {
     }
 
     /// Continues the processes after a signal that asks COMMAND to end, because a stopped process acts on signals other than
-    /// SIGKILL only once it is continued.
-    private func continueIfEnding(_ signal: Int32) {
-        if [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(signal) { continueDescendants() }
+    /// SIGKILL only once it is continued. Returns whether the signal is such a one.
+    private func continueIfEnding(_ signal: Int32) -> Bool {
+        guard [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(signal) else { return false }
+        continueDescendants()
+        return true
     }
 
     private func send(_ signal: Int32) {

@@ -8,9 +8,17 @@ package struct ProcessStatus: Hashable, Sendable {
     package var state: Character
     /// When the process began, in ticks since the boot of the host. With the pid, it identifies the process.
     package var begin: UInt64
-    /// The effective user; root for a process that may not be inspected (PR_SET_DUMPABLE).
-    package var owner: uid_t
 
+    /// The effective user; nil if the process has ended. The owner of /proc/PID is another one, root, if the process may not be
+    /// inspected (PR_SET_DUMPABLE).
+    package var owner: uid_t? {
+        do throws(Errno) {
+            let text = String(
+                decoding: try FileDescriptor.open("/proc/\(pid)/status", O_RDONLY).readToEnd(), as: UTF8.self)
+            let line = text.split(separator: "\n").first { $0.hasPrefix("Uid:") }
+            return line?.split(separator: "\t").dropFirst(2).first.flatMap { uid_t($0) }
+        } catch { return nil }
+    }
     package var hasEnded: Bool { state == "Z" || state == "X" }
     package var isStopped: Bool { state == "T" || state == "t" }
 
@@ -18,7 +26,6 @@ package struct ProcessStatus: Hashable, Sendable {
     package init?(of pid: pid_t) {
         do throws(Errno) {
             let file = try FileDescriptor.open("/proc/\(pid)/stat", O_RDONLY)
-            owner = try System.status(file.raw).st_uid
             let text = String(decoding: try file.readToEnd(), as: UTF8.self)
             // The name of the program, in parentheses, may contain spaces and parentheses.
             guard let end = text.lastIndex(of: ")") else { return nil }

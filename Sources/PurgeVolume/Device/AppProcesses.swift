@@ -22,6 +22,8 @@ final class AppProcesses: Sendable {
     /// The longest time that a stop waits until no process runs any more, in nanoseconds. A process in an uninterruptible call
     /// stops when the call returns.
     private static let patience: Int64 = 2_000_000_000
+    /// The same before processes are killed.
+    private static let shortPatience: Int64 = 200_000_000
 
     private let state = Mutex(State())
 
@@ -52,8 +54,7 @@ final class AppProcesses: Sendable {
             System.process(ofThread: pid) == pid
         else { throw .noSuchProcess }
         // The kernel reports the thread 0 for a caller in another PID namespace.
-        guard caller != 0, let sender = ProcessStatus(of: caller),
-            sender.owner == 0 || sender.owner == process.owner
+        guard caller != 0, let sender = ProcessStatus(of: caller)?.owner, sender == 0 || sender == process.owner
         else { throw .notPermitted }
         guard !ProcessStatus.tree(of: process).contains(where: { $0.pid == getpid() }) else { throw .invalid }
         state.withLock { Self.name(process, in: &$0) }
@@ -94,7 +95,7 @@ final class AppProcesses: Sendable {
 
     /// Kills the processes or, if the app has none, the process of the thread `caller`.
     func killApp(or caller: pid_t) {
-        let hasProcesses = state.withLock { !kill(&$0).isEmpty }
+        let hasProcesses = state.withLock { !kill(&$0, caller: caller).isEmpty }
         guard !hasProcesses, let process = System.process(ofThread: caller), process != getpid() else { return }
         do throws(Errno) { try System.signal(process, SIGKILL) } catch {}  // it has ended, or belongs to another user
     }
@@ -112,15 +113,17 @@ final class AppProcesses: Sendable {
         }
     }
 
-    private func kill(_ state: inout State) -> [ProcessStatus] {
-        let killed = state.stopped + Self.members(state)
+    private func kill(_ state: inout State, caller: pid_t = 0) -> [ProcessStatus] {
+        // Stops them first: a child that is started between a look and the signal would not be found any more.
+        stop(&state, caller: System.process(ofThread: caller) ?? 0, patience: Self.shortPatience)
+        let killed = state.stopped
         Self.send(SIGKILL, to: killed)
         state.stopped = []
         return killed
     }
 
     /// Stops the processes, and those that they start meanwhile.
-    private func stop(_ state: inout State, caller: pid_t) {
+    private func stop(_ state: inout State, caller: pid_t, patience: Int64 = AppProcesses.patience) {
         var signalled: Set<pid_t> = []
         var pause: UInt32 = 1000
         let began = System.uptime()
@@ -131,8 +134,9 @@ final class AppProcesses: Sendable {
             signalled.formUnion(new.map(\.pid))
             // Keeps processes whose parent has ended since they were stopped.
             state.stopped += new
-            let isDone = new.isEmpty && now.allSatisfy { $0.isStopped || $0.hasEnded || $0.pid == caller }
-            if isDone || System.uptime() - began > Self.patience { return }
+            let waited = System.uptime() - began
+            let isDone = waited > patience || now.allSatisfy { $0.isStopped || $0.hasEnded || $0.pid == caller }
+            if (new.isEmpty && isDone) || waited > Self.patience { return }
             usleep(pause)
             pause = min(2 * pause, 20_000)
         }
@@ -146,11 +150,10 @@ final class AppProcesses: Sendable {
 
     private static func members(_ state: State) -> [ProcessStatus] {
         guard System.seesOwnProcesses, let root = state.process ?? state.parent, let now = ProcessStatus(of: root.pid),
-            now.begin == root.begin,
-            !now.hasEnded
+            now.begin == root.begin, !now.hasEnded, let owner = now.owner
         else { return [] }
         return ProcessStatus.tree(of: now, without: getpid()).filter {
-            (state.process != nil || $0.pid != now.pid) && (root.owner == 0 || $0.owner == root.owner)
+            (state.process != nil || $0.pid != now.pid) && (owner == 0 || $0.owner == owner)
         }
     }
 }
