@@ -64,7 +64,6 @@ extension Server: RequestService {
     /// Traces the request. If it is the RELEASE of a file, notes it, because a RELEASE counts from the moment it is read.
     func note(_ request: RawRequest) {
         if let trace { trace.begin(request, self) }
-        if request.number == 36, areFaultsSet { volume.faultyCalls.noteInterruption(of: request.firstWord) }
         guard request.opcode == .release, !node(request.node).isControl,
             let handle = Self.object(request.firstWord, Handle.self)
         else { return }

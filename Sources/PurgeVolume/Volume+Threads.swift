@@ -39,7 +39,6 @@ extension Volume {
         core.purges.advance()
         core.deviceGate.advance()
         core.deviceSettled.advance()
-        core.faults.interruptions.advance()
         keeper.wake.advance()
         threads.join()
         core.faults.end()

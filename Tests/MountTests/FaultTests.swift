@@ -82,6 +82,57 @@ extension Mounts {
             }
         }
 
+        /// A short answer cuts off only reads of a program, and not pages of a mapping.
+        @Test func shortReadsBesideAMapping() throws {
+            try withMount { mount in
+                try mount.make("Documents/f", size: 65536)
+                try set(mount, "read=short")
+                let file = try OpenFile(mount.path("Documents/f"), O_RDONLY)
+                let address = try #require(mmap(nil, 65536, PROT_READ, MAP_SHARED, file.descriptor, 0))
+                for offset in stride(from: 0, to: 65536, by: 4096) {
+                    #expect(address.load(fromByteOffset: offset, as: UInt8.self) == 0xA7)
+                }
+                munmap(address, 65536)
+                #expect(try file.read(1000).count == 500 && file.status().st_size == 65536)
+                file.close()
+                let outcome = try Program.run(
+                    "sh", "-c",
+                    "cat '\(mount.path("Documents/f"))' | wc -c; cp '\(mount.path("Documents/f"))' /dev/stdout | wc -c")
+                #expect(outcome.output == "65536\n65536\n", "\(outcome)")
+            }
+        }
+
+        /// More calls wait than the daemon has threads, and the mount goes on; `off` ends their waiting.
+        @Test func manyDelays() throws {
+            try withMount { mount in
+                for number in 0..<60 { try mount.make("Documents/\(number)", size: 1) }
+                try set(mount, "open=1h")
+                let children = try (0..<60).map { try Program.start(["cat", mount.path("Documents/\($0)")]) }
+                try eventually("all calls have come") { try mount.read("faults").hasPrefix("60 60 ") }
+                try mount.make("tmp/f", size: 4096)
+                #expect(try mount.number("storage.used") == 61 * 4096)
+                kill(children[0].pid, SIGKILL)
+                _ = try children[0].wait(within: Scale.patience)
+                try set(mount, "off")
+                for child in children.dropFirst() { #expect(try child.wait(within: Scale.patience) == 0) }
+            }
+        }
+
+        /// A forced unmount ends delays.
+        @Test func unmountedMeanwhile() throws {
+            try Scratch.with("delay") { scratch in
+                let (store, mount) = ("\(scratch.path)/s", "\(scratch.path)/m")
+                try Files.makeDirectory(mount)
+                try Program.run(PurgefsBinary.path, "mount", store, mount).succeeded()
+                try Files.write("mkdir=1h", to: "\(mount)/.purgefs/faults")
+                let child = try Program.start(["mkdir", "\(mount)/Documents/a"])
+                try eventually("the call waits") { Files.text("\(mount)/.purgefs/faults").hasPrefix("1 1 ") }
+                try Program.run(PurgefsBinary.path, "unmount", "--force", mount).succeeded()
+                _ = try child.wait(within: Scale.patience)
+                try Program.run(PurgefsBinary.path, "check", store).succeeded()
+            }
+        }
+
         /// The events name the rule, the call and the process.
         @Test func events() throws {
             try withMount { mount in
@@ -193,17 +244,31 @@ extension Mounts {
             }
         }
 
+        /// The check does not run after a signal that ends the run, and its status does not hide that of COMMAND.
+        @Test func aCheckAfterASignal() throws {
+            try Scratch.with("check") { scratch in
+                let child = try Program.start([
+                    PurgefsBinary.path, "run", "--quiet", "--check", "touch \(scratch.path)/checked", "--", "sh", "-c",
+                    "touch \(scratch.path)/begun; exec sleep 1000",
+                ])
+                try eventually("COMMAND runs") { Files.exists("\(scratch.path)/begun") }
+                Glibc.kill(child.pid, SIGTERM)
+                #expect(try child.wait(within: Scale.patience) == 128 + SIGTERM)
+                #expect(!Files.exists("\(scratch.path)/checked"))
+            }
+        }
+
         @Test func badRules() throws {
             try withMount { mount in
                 try set(mount, "write#7=EIO")
                 let many = (1...100).map { "write#\($0)=EIO" }.joined(separator: "\n")
-                for text in ["nothing", "write=ENOTHING", "write=EIO\nread=5", "off\noff", many] {
+                for text in ["nothing", "write=ENOTHING", "write=EIO\nread=5", "off\noff", "open=ENOSYS", many] {
                     #expect(throws: Errno.invalid, "\(text)") { try mount.write(text, to: "faults") }
                 }
                 #expect(try mount.read("faults") == "0 0 write#7=EIO")
             }
             for (rule, part) in [
-                ("wirte=EIO", "did you mean 'write'?"), ("write", "it is not CALL=FAULT"),
+                ("wirte=EIO", "did you mean 'write'?"), ("write", "it is not KIND=FAULT"),
                 ("write=ENOSPCE", "'ENOSPCE' is not a fault"), ("write#0=EIO", "'#0' is not #N"),
                 ("write@=EIO", "nothing follows @"), ("open=short", "only read and write can be short"),
                 ("write=2h", "for an hour at most"),

@@ -67,7 +67,7 @@ extension Mounts {
                 for each in $all; do wait $each || exit 1; done
                 """
             let output = try run(["sh", "-c", script, "sh", Self.programs, Self.scripts], timeout: 300)
-            #expect(output == String(repeating: "6 passed\n", count: count))
+            #expect(output == String(repeating: "7 passed\n", count: count))
         }
     }
 }

@@ -96,6 +96,12 @@ extension Mounts {
                     "--check", "true", "--moments", "error", "--time-limit", "2s", "--", "sh", "-c",
                     "mkdir ~/tmp/a || sleep 100")
                 #expect(hanging.status == 1 && hanging.output.contains("did not end in time"), "\(hanging)")
+                let stubborn = try sweep(
+                    "--check", "true", "--moments", "error", "--time-limit", "1s", "--", "sh", "-c",
+                    "mkdir ~/tmp/a || exec setsid sh -c 'trap : TERM; while :; do sleep 1; done'")
+                #expect(stubborn.status == 1 && stubborn.output.contains("did not end in time"), "\(stubborn)")
+                let idle = try sweep("--check", "true", "--", "true")
+                #expect(idle.status == 125 && idle.errors.contains("COMMAND calls nothing"), "\(idle)")
                 for number in ["0", "-1", "x"] {
                     #expect(try sweep("--most", number, "--", "true").status == 64)
                 }

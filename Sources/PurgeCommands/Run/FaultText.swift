@@ -1,6 +1,7 @@
 import PurgeCommandLine
 import PurgeModel
 import PurgeSystem
+import PurgeVolume
 
 /// Messages about rules of faults.
 enum FaultText {
@@ -9,7 +10,7 @@ enum FaultText {
         do throws(FaultRule.Objection) {
             guard case .add(let rules, _) = try FaultCommand(text: text) else { return "" }
             if rules.count > FaultRules.most { return "more than \(FaultRules.most) rules" }
-            for case .error(let name) in rules.map(\.fault) where Errno(name: name) == nil {
+            for case .error(let name) in rules.map(\.fault) where Errno(fault: name) == nil {
                 return words(for: .fault(name))
             }
             return ""
@@ -18,7 +19,7 @@ enum FaultText {
 
     private static func words(for objection: FaultRule.Objection) -> String {
         switch objection {
-        case .form: return "it is not CALL=FAULT, such as 'write#3=ENOSPC'"
+        case .form: return "it is not KIND=FAULT, such as 'write#3=ENOSPC'"
         case .kind(let word):
             let kinds = MomentKind.allCases.map(\.rawValue)
             return "'\(word)' is not a kind of call: \(kinds.joined(separator: ", "))"

@@ -17,6 +17,8 @@ struct RunCheck {
     private func write(_ text: String, to file: ControlFile) throws(CommandFailure) {
         do throws(Errno) { try control.write(text, to: file) } catch .noSuchProcess {
             // The app was offloaded, so it cannot be launched.
+        } catch .readOnly {
+            // With `-o ro`, nothing has changed.
         } catch {
             throw CommandFailure("cannot write \(file.rawValue)=\(text) before --check", path: control.place, error)
         }

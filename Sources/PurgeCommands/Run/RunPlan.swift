@@ -29,6 +29,7 @@ struct RunPlan: Sendable {
     /// - Parameter faults: rules that are set before COMMAND begins.
     init(_ texts: [String], faults: [String] = []) throws(CommandFailure) {
         var steps: [Step] = []
+        if faults.count > FaultRules.most { throw .usage("--fault: more than \(FaultRules.most) rules") }
         for rule in faults { steps.append(try Step(fault: rule)) }
         for text in texts { steps.append(try Step(text)) }
         // The position makes the sort stable.

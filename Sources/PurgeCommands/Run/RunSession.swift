@@ -140,7 +140,10 @@ struct RunSession {
         case .success(let outcome) where outcome.hasLostContainer:
             ending = RunReport.words(of: outcome.end) + "; the daemon of its container \(daemon.endInWords)"
         case .success(let outcome):
-            (ending, hasFailed) = (RunReport.words(of: outcome.end), outcome.end != .exited(ExitStatus.done))
+            ending =
+                RunReport.words(of: outcome.end)
+                + (outcome.checkEnd.map { ", and the check \(RunReport.words(of: $0))" } ?? "")
+            hasFailed = outcome.status != ExitStatus.done
         case .failure(let failure): ending = "did not run: \(failure.message)"
         }
         try report?.write(
@@ -199,6 +202,8 @@ struct RunSession {
         /// The end of the command of `--check`, if it ran.
         var checkEnd: ProcessEnd?
         var hasLostContainer: Bool
+        /// Whether a signal to `purgefs run` asked COMMAND to end.
+        var wasToEnd = false
 
         var status: Int32 { hasLostContainer ? ExitStatus.runFailed : (checkEnd ?? end).exitStatus }
     }
@@ -211,14 +216,40 @@ struct RunSession {
         if controlsCommand, plan.isForTheStart || invocation.arguments.has(.state) { nameProcess(command.pid) }
         plan.noteBeginning()
         var outcome = try wait(for: command, daemon)
-        guard let check = invocation.arguments.text(.check), !outcome.hasLostContainer else { return outcome }
-        plan.stop()
-        try RunCheck(control: MountedControl(place: prepared.mountpoint)).makeDeviceWell()
-        let checking = try start(["sh", "-c", check].map { Array($0.utf8CString) }, daemon)
-        if controlsCommand { nameProcess(checking.pid) }
-        let checked = try wait(for: checking, daemon)
-        (outcome.checkEnd, outcome.hasLostContainer) = (checked.end, checked.hasLostContainer)
+        if let check = checkCommand(after: outcome) {
+            plan.stop()
+            guard makeDeviceWell(daemon) else {
+                (outcome.checkEnd, outcome.hasLostContainer) = (.exited(ExitStatus.runFailed), daemon.hasEnded())
+                return outcome
+            }
+            let checking = try start(check, daemon)
+            if controlsCommand { nameProcess(checking.pid) }
+            let checked = try wait(for: checking, daemon)
+            (outcome.checkEnd, outcome.hasLostContainer) = (checked.end, checked.hasLostContainer)
+        }
         return outcome
+    }
+
+    /// Returns the words of the command of `--check`. nil if there is none, if the container is gone, or if the user has ended
+    /// COMMAND.
+    private func checkCommand(after outcome: Outcome) -> [RawText]? {
+        guard let check = invocation.arguments.text(.check), !outcome.hasLostContainer, !outcome.wasToEnd else {
+            return nil
+        }
+        return ["sh", "-c", check].map { Array($0.utf8CString) }
+    }
+
+    /// Ends all faults, unlocks the device and launches the app. Warns and returns false if the daemon refuses that or does not
+    /// answer.
+    private func makeDeviceWell(_ daemon: DaemonProcess) -> Bool {
+        let check = RunCheck(control: MountedControl(place: prepared.mountpoint))
+        let result = answer { () throws(CommandFailure) in try check.makeDeviceWell() }
+        switch result {
+        case .success: return true
+        case .failure(let failure): console.warn("run: \(failure.message)")
+        case nil: console.warn("run: the daemon does not answer, so the check is not run")
+        }
+        return false
     }
 
     private func start(_ words: [RawText], _ daemon: DaemonProcess) throws(CommandFailure) -> RunningCommand {
@@ -236,7 +267,7 @@ struct RunSession {
                 messageOfLoss(daemon, "COMMAND gets SIGTERM. To keep the daemon's messages, use --log FILE."))
             return true
         }
-        return Outcome(end: end, hasLostContainer: isLost)
+        return Outcome(end: end.end, hasLostContainer: isLost, wasToEnd: end.wasToEnd)
     }
 
     private var controlsCommand: Bool { invocation.arguments.text(.signals) != "off" }
@@ -294,7 +325,7 @@ struct RunSession {
         if outcome.status != ExitStatus.done {
             return outcome.checkEnd.map { .checkFailed($0, after: outcome.end) } ?? .failed(outcome.end)
         }
-        if events.demands.contains(where: { $0.count > 0 }) { return .failOn }
+        if events.demands.contains(where: { $0.count > 0 }) { return .failOn(hasCheck: outcome.checkEnd != nil) }
         return outcome.checkEnd.map { _ in .checkPassed(after: outcome.end) } ?? .passed
     }
 

@@ -22,8 +22,8 @@ extension OptionSpec {
             + "docs/FAULTS.md. May be repeated")
     static let check = OptionSpec(
         "check", .text("SHELLCOMMAND"),
-        "when COMMAND has ended, however, end all faults, unlock the device and run SHELLCOMMAND (sh -c) in the same "
-            + "container: its status is then the status of the run")
+        "after COMMAND, whatever its status: end all faults, unlock the device, launch the app, and run SHELLCOMMAND "
+            + "(sh -c) in the same container. Its status is then the status of the run")
     static let chdir = OptionSpec("chdir", "start COMMAND in the container instead of the working directory")
     static let failOn = OptionSpec(
         "fail-on", .list("EVENT[:GLOB]", EventDemand.words), addsUp: true,
@@ -117,7 +117,7 @@ private enum RunVerb {
 
     /// Warns of an option that COMMAND gets although it is probably meant for `run`: without it, a test could pass by mistake.
     private static func warnOfLateOption(_ invocation: Invocation) {
-        let own = [OptionSpec.failOn, .at, .fault, .copyOf, .total, .others, .othersPurgeable].map(\.text)
+        let own = [OptionSpec.failOn, .at, .fault, .check, .copyOf, .total, .others, .othersPurgeable].map(\.text)
         guard !invocation.arguments.hasTerminator,
             let word = invocation.arguments.operands.dropFirst().first(where: { word in
                 own.contains(String(word.prefix { $0 != "=" }))

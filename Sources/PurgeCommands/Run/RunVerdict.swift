@@ -10,8 +10,8 @@ enum RunVerdict {
     /// The command of `--check` ended with 0, or failed.
     case checkPassed(after: ProcessEnd)
     case checkFailed(ProcessEnd, after: ProcessEnd)
-    /// COMMAND ended with 0, but there were events of `--fail-on`.
-    case failOn
+    /// COMMAND, or the check, ended with 0, but there were events of `--fail-on`.
+    case failOn(hasCheck: Bool)
     /// The container was gone before COMMAND had ended.
     case lost
     case notStarted
@@ -35,7 +35,8 @@ enum RunVerdict {
         case .checkPassed(let command): "COMMAND \(RunReport.words(of: command)), and the check ended with 0"
         case .checkFailed(let end, let command):
             "COMMAND \(RunReport.words(of: command)), and the check \(RunReport.words(of: end))"
-        case .failOn: "COMMAND ended with 0, but there were events of --fail-on"
+        case .failOn(let hasCheck):
+            "\(hasCheck ? "the check" : "COMMAND") ended with 0, but there were events of --fail-on"
         case .lost: "COMMAND has lost its container"
         case .notStarted: "COMMAND was not started"
         }

@@ -47,17 +47,26 @@ struct SweepTrial: Hashable {
     let fault: SweepFault
     let rule: String
 
-    /// Returns the trials for these calls. If there are more than `most`, returns that many, evenly spread over the faults, the
-    /// kinds of calls and the course of COMMAND.
+    /// Returns the trials for these calls. If there are more than `most`, returns that many: the groups with one fault and one
+    /// kind of call take turns, and each group gives trials from its whole course.
     static func trials(of moments: [SweepMoment], _ faults: [SweepFault], most: Int?) -> [SweepTrial] {
-        let all = faults.flatMap { fault in
-            MomentKind.allCases.flatMap { kind in
+        let groups = faults.flatMap { fault in
+            MomentKind.allCases.map { kind in
                 moments.filter { $0.kind == kind }.compactMap { moment -> SweepTrial? in
                     fault.rule(at: moment).map { SweepTrial(moment: moment, fault: fault, rule: $0) }
                 }
             }
         }
+        let all = Array(groups.joined())
         guard let most, most < all.count else { return all }
-        return (0..<most).map { all[$0 * all.count / most] }
+        var shares = [Int](repeating: 0, count: groups.count)
+        var left = most
+        while left > 0 {
+            for index in groups.indices where left > 0 && shares[index] < groups[index].count {
+                shares[index] += 1
+                left -= 1
+            }
+        }
+        return zip(groups, shares).flatMap { group, share in (0..<share).map { group[$0 * group.count / share] } }
     }
 }

@@ -18,7 +18,8 @@ struct SweepProcess {
         var directory: String
     }
 
-    /// Waits for a run that has got SIGTERM, in nanoseconds, before its processes are killed.
+    /// How long, in nanoseconds, a run that has got SIGTERM may take to end before its processes are killed, and then how
+    /// long before it is killed itself.
     private static let patience: Int64 = 5_000_000_000
 
     let pid: pid_t
@@ -48,19 +49,30 @@ struct SweepProcess {
             isLate = true
             end()
         }
-        if let killAt, now > killAt { killProcesses() }
+        guard let killAt, now > killAt else { return }
+        killProcesses()
+        if now > killAt + Self.patience { kill(SIGKILL) }
     }
 
     /// Asks COMMAND to end.
     mutating func end() {
-        killAt = System.uptime() + Self.patience
-        do throws(Errno) { try System.signal(pid, SIGTERM) } catch {}  // it has ended
+        if killAt == nil { killAt = System.uptime() + Self.patience }
+        kill(SIGTERM)
     }
 
-    /// Kills COMMAND and what it has started. The daemon, in a session of its own, then removes the container.
+    private func kill(_ signal: Int32) {
+        do throws(Errno) { try System.signal(pid, signal) } catch {}  // it has ended
+    }
+
+    /// Whether this is the daemon of the run: another child that executes our own binary.
+    private func isDaemon(_ process: ProcessStatus) -> Bool {
+        process.parent == pid && Places.resolved("/proc/\(process.pid)/exe") == Places.resolved("/proc/self/exe")
+    }
+
+    /// Kills COMMAND and what it has started. The daemon then removes the container.
     private func killProcesses() {
         guard let run = ProcessStatus(of: pid) else { return }
-        for process in ProcessStatus.tree(of: run) where process.pid != pid && getsid(process.pid) == getsid(0) {
+        for process in ProcessStatus.tree(of: run) where process.pid != pid && !isDaemon(process) {
             do throws(Errno) { try System.signal(process.pid, SIGKILL) } catch {}  // it has ended
         }
     }
@@ -76,9 +88,10 @@ struct SweepProcess {
         return Self.decode(Summary.self, try text(".summary"))?.verdict
     }
 
-    /// The last line that COMMAND or the check has written.
-    func lastLine() throws(CommandFailure) -> String? {
-        try text(".out").split(separator: "\n").last.map { VisibleText.of(String($0.prefix(200))) }
+    /// The last lines, and at most 200 characters of each, that COMMAND or the check has written.
+    func lastLines(_ count: Int = 1) throws(CommandFailure) -> String? {
+        let lines = try text(".out", end: 64 << 10).split(separator: "\n").suffix(count)
+        return lines.isEmpty ? nil : lines.map { VisibleText.of(String($0.prefix(200))) }.joined(separator: "\n  ")
     }
 
     /// Decodes what a run has written; nil for text that was cut off because the run was killed.
@@ -86,10 +99,14 @@ struct SweepProcess {
         do { return try JSONText.decode(type, from: text) } catch { return nil }
     }
 
-    private func text(_ end: String) throws(CommandFailure) -> String {
+    /// Returns a file of the run, or only the last bytes of it.
+    private func text(_ name: String, end: Int64 = .max) throws(CommandFailure) -> String {
         do throws(Errno) {
-            return String(decoding: try FileDescriptor.open(place + end, O_RDONLY).readToEnd(), as: UTF8.self)
-        } catch .noEntry { return "" } catch { throw CommandFailure("cannot read", path: place + end, error) }
+            let file = try FileDescriptor.open(place + name, O_RDONLY)
+            let skipped = max(0, Int64(try System.status(file.raw).st_size) - end)
+            if skipped > 0 { _ = try System.seek(file.raw, skipped, SEEK_SET) }
+            return String(decoding: try file.readToEnd(), as: UTF8.self)
+        } catch .noEntry { return "" } catch { throw CommandFailure("cannot read", path: place + name, error) }
     }
 
     /// Removes the files of the run.

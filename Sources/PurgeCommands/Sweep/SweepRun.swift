@@ -5,8 +5,8 @@ import PurgeSystem
 
 /// The runs of a sweep: one that counts the calls of COMMAND, and then one for each trial, several at a time.
 struct SweepRun {
-    private static let ending = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT)
-    /// The signals that `make` blocks, and `wait` fetches.
+    private static let ending = SignalSet.ending
+    /// The signals that the caller blocks, and that are fetched here.
     static let blocked = ending.union(SignalSet(SIGCHLD))
 
     let common: SweepProcess.Common
@@ -27,92 +27,109 @@ struct SweepRun {
             common, name: "count", faults: MomentKind.allCases.map { "\($0.rawValue)=0ms" }, limit: limit)
         let end = try wait(for: &run)
         defer { run.removeFiles() }
-        guard end == .exited(0) else {
-            let words = run.isLate ? "did not end in time" : "failed"
-            throw CommandFailure(
-                status: ExitStatus.runFailed,
-                message: "sweep: COMMAND or the check \(words) without any fault: "
-                    + (try run.lastLine() ?? "no output"))
-        }
         let events = try run.events()
         if let dropped = events.first(where: { $0.type == .dropped }) {
-            throw CommandFailure(
-                status: ExitStatus.runFailed,
-                message: "sweep: COMMAND makes more calls than can be counted (\(dropped.reason ?? ""))\n"
-                    + "  Sweep a smaller part of it.")
+            throw Self.failure(
+                "COMMAND makes more calls than can be counted (\(dropped.reason ?? ""))\n  Sweep a smaller part of it.")
         }
-        return (
-            events.compactMap(SweepMoment.init),
-            limit ?? max(Self.leastLimit, Self.limitFactor * (System.uptime() - began))
-        )
+        guard end == .exited(0) else {
+            let isOurs = ["passed", "lost", "notStarted", nil].contains(try run.verdict())
+            let what = isOurs ? "purgefs run" : "COMMAND or the check"
+            let words = run.isLate ? "did not end in time" : "failed"
+            throw Self.failure("\(what) \(words) without any fault: \(try run.lastLines(3) ?? "no output")")
+        }
+        let limit = limit ?? max(Self.leastLimit, Self.limitFactor * (System.uptime() - began))
+        let moments = events.compactMap(SweepMoment.init)
+        if moments.isEmpty { throw Self.failure("COMMAND calls nothing in the container") }
+        return (moments, limit)
     }
 
     private func wait(for run: inout SweepProcess) throws(CommandFailure) -> ProcessEnd {
+        var signal: Int32?
         while true {
             run.enforceLimit()
-            if let end = try ended(run) { return end }
-            if let signal = try nextSignal() {
+            if let end = try ended(run) {
+                if let signal { throw Self.interrupted(by: signal) }
+                return end
+            }
+            if let new = try nextSignal() {
+                signal = new
                 run.end()
-                while try ended(run) == nil {
-                    run.enforceLimit()
-                    _ = try nextSignal()
-                }
-                throw Self.interrupted(by: signal)
             }
         }
     }
 
-    /// Carries out the trials. Returns their results in the same order.
-    func carryOut(_ trials: [SweepTrial], limit: Int64) throws(CommandFailure) -> [SweepResult] {
-        var results = [SweepResult?](repeating: nil, count: trials.count)
+    private struct State {
+        var results: [SweepResult?]
         var running: [Int: SweepProcess] = [:]
-        var (next, done, failed) = (0, 0, 0)
-        var signal: Int32?
-        while done < trials.count {
-            while signal == nil, next < trials.count, running.count < jobs {
-                running[next] = try SweepProcess(common, name: "\(next)", faults: [trials[next].rule], limit: limit)
-                next += 1
+        var next = 0
+        var done = 0
+        var failed = 0
+    }
+
+    /// Carries out the trials. Returns their results in the same order. After a failure, no run is left.
+    func carryOut(_ trials: [SweepTrial], limit: Int64) throws(CommandFailure) -> [SweepResult] {
+        var state = State(results: [SweepResult?](repeating: nil, count: trials.count))
+        do throws(CommandFailure) {
+            while state.done < trials.count {
+                while state.next < trials.count, state.running.count < jobs {
+                    state.running[state.next] = try SweepProcess(
+                        common, name: "\(state.next)", faults: [trials[state.next].rule], limit: limit)
+                    state.next += 1
+                }
+                try collect(trials, &state)
+                if state.running.count == jobs || state.next == trials.count, let signal = try nextSignal() {
+                    throw Self.interrupted(by: signal)
+                }
             }
-            if running.isEmpty { break }
-            for index in running.keys.sorted() {
-                running[index]?.enforceLimit()
-                guard let run = running[index], let end = try ended(run) else { continue }
-                running[index] = nil
-                let result = try result(of: trials[index], run, end)
-                run.removeFiles()
-                if case .failed = result.outcome { failed += 1 }
-                (results[index], done) = (result, done + 1)
-                progress(done, failed, trials.count)
-            }
-            if running.count == jobs || next == trials.count, let new = try nextSignal(), signal == nil {
-                signal = new
-                for index in running.keys { running[index]?.end() }
-            }
+        } catch {
+            try endAll(&state)
+            throw error
         }
-        if let signal { throw Self.interrupted(by: signal) }
-        return results.compactMap(\.self)
+        return state.results.compactMap { $0 }
+    }
+
+    /// Notes the results of the runs that have ended.
+    private func collect(_ trials: [SweepTrial], _ state: inout State) throws(CommandFailure) {
+        for index in state.running.keys.sorted() {
+            state.running[index]?.enforceLimit()
+            guard let run = state.running[index], let end = try ended(run) else { continue }
+            state.running[index] = nil
+            let result = try result(of: trials[index], run, end)
+            run.removeFiles()
+            if case .failed = result.outcome { state.failed += 1 }
+            state.results[index] = result
+            state.done += 1
+            progress(state.done, state.failed, trials.count)
+        }
+    }
+
+    private func endAll(_ state: inout State) throws(CommandFailure) {
+        for index in state.running.keys { state.running[index]?.end() }
+        while !state.running.isEmpty {
+            for index in Array(state.running.keys) {
+                state.running[index]?.enforceLimit()
+                if let run = state.running[index], try ended(run) != nil { state.running[index] = nil }
+            }
+            _ = try nextSignal()
+        }
     }
 
     private func result(
         of trial: SweepTrial, _ run: SweepProcess, _ end: ProcessEnd
     ) throws(CommandFailure) -> SweepResult {
         let fault = try run.events().lazy.compactMap(SweepMoment.init).first
-        let verdict = try run.verdict()
         let outcome: SweepOutcome =
-            if run.isLate {
-                .failed("did not end in time")
-            } else if verdict == nil || verdict == "lost" || verdict == "notStarted" {
-                .broken("purgefs run \(RunReport.words(of: end))")
-            } else if end != .exited(0) {
-                .failed("the check \(RunReport.words(of: end))")
-            } else if fault == nil {
-                .notReached
-            } else {
-                .held
+            switch try run.verdict() {
+            case _ where run.isLate: .failed("did not end in time")
+            case "checkFailed" where fault == nil: .broken("the check failed, although the fault did not occur")
+            case "checkFailed": .failed("the check \(RunReport.words(of: end))")
+            case "passed" where end == .exited(0): fault == nil ? .notReached : .held
+            default: .broken("purgefs run \(RunReport.words(of: end))")
             }
         return SweepResult(
             trial: trial, outcome: outcome, tookAnotherCourse: fault.map { $0.path != trial.moment.path } ?? false,
-            lastLine: outcome == .held ? nil : try run.lastLine())
+            lastLine: outcome == .held ? nil : try run.lastLines())
     }
 
     private func ended(_ run: SweepProcess) throws(CommandFailure) -> ProcessEnd? {
@@ -127,6 +144,10 @@ struct SweepRun {
             let signal = try System.nextSignal(of: Self.blocked, milliseconds: 100)
             return signal.flatMap { Self.ending.contains(SignalSet($0.number)) ? $0.number : nil }
         } catch { throw CommandFailure("cannot wait for a run", path: "signals", error) }
+    }
+
+    private static func failure(_ text: String) -> CommandFailure {
+        CommandFailure(status: ExitStatus.runFailed, message: "sweep: \(text)")
     }
 
     private static func interrupted(by signal: Int32) -> CommandFailure {

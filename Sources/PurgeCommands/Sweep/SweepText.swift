@@ -27,7 +27,9 @@ struct SweepText {
         if count("notReached") > 0 { parts.append("\(count("notReached")) not reached") }
         if others > 0 { parts.append("\(others) on another course") }
         if !broken.isEmpty { parts.append("\(broken.count) not carried out") }
-        return "\(calls) calls, \(results.count) faults tried: " + parts.joined(separator: ", ")
+        return
+            "\(calls) \(calls == 1 ? "call" : "calls"), \(results.count) \(results.count == 1 ? "fault" : "faults") tried: "
+            + parts.joined(separator: ", ")
     }
 
     /// The failures by kind and path of the call, each fault with the first line that repeats it.
@@ -69,7 +71,7 @@ struct SweepText {
 extension SweepText {
     private struct Document: Encodable {
         struct Trial: Encodable {
-            var call: MomentWord
+            var call: String
             var number: Int64
             var path: String
             var process: String?
@@ -78,7 +80,6 @@ extension SweepText {
             var otherCourse: Bool?
             var command: String?
         }
-        typealias MomentWord = String
         var version = 1
         var calls, tried, held, failed, notReached: Int
         var trials: [Trial]
@@ -125,7 +126,9 @@ extension SweepText {
     }
 
     private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+        // Two characters that XML does not allow.
+        text.filter { $0 != "\u{FFFE}" && $0 != "\u{FFFF}" }.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+            .replacing(">", with: "&gt;")
             .replacing("\"", with: "&quot;")
     }
 }

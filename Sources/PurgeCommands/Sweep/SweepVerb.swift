@@ -43,7 +43,7 @@ extension Verb {
             ExitStatus.line(ExitStatus.done, "the check has succeeded after every fault"),
             ExitStatus.line(ExitStatus.failed, "the check has failed after a fault"),
             ExitStatus.line(ExitStatus.usage),
-            ExitStatus.line(ExitStatus.runFailed, "purgefs failed, or COMMAND or the check fails without a fault"),
+            ExitStatus.line(ExitStatus.runFailed, "purgefs failed, or the check fails without a fault"),
             ExitStatus.signalLine("signal N ended it"),
         ],
         examples: ["purgefs sweep --moments purge --check 'test -s ~/a' -- sh -c 'date > ~/a'"]
@@ -74,7 +74,7 @@ private struct SweepVerb {
             try area.remove()
             return status
         } catch {
-            try area.remove()
+            do throws(CommandFailure) { try area.remove() } catch { invocation.console.warn(error.message) }
             throw error
         }
     }
@@ -87,10 +87,9 @@ private struct SweepVerb {
     private func sweep(
         in directory: String, _ mask: SignalSet, _ faults: [SweepFault], most: Int?, jobs: Int, limit: Int64?
     ) throws(CommandFailure) -> Int32 {
-        let arguments = invocation.arguments
         let command = invocation.rawOperands
         let common = SweepProcess.Common(
-            options: options(), check: arguments.text(.sweepCheck) ?? ShellWord.line(command.map(Places.text)),
+            options: options(), check: try check(command),
             command: command, mask: mask, directory: directory)
         let console = invocation.console
         let showsProgress = isatty(STDERR_FILENO) == 1
@@ -113,6 +112,14 @@ private struct SweepVerb {
                 message: "sweep: \(broken.trial.rule): \(broken.outcome.detail ?? ""): \(broken.lastLine ?? "")")
         }
         return text.failures == 0 ? ExitStatus.done : ExitStatus.failed
+    }
+
+    /// Returns the command of `--check`, or else COMMAND in the quotes of any shell.
+    private func check(_ command: [RawText]) throws(CommandFailure) -> String {
+        if let check = invocation.arguments.text(.sweepCheck) { return check }
+        let words = command.compactMap { String(validating: $0.dropLast(), as: UTF8.self) }
+        guard words.count == command.count else { throw .usage("COMMAND is not UTF-8, so --check is needed") }
+        return words.map { "'" + $0.replacing("'", with: #"'\''"#) + "'" }.joined(separator: " ")
     }
 
     private func write(_ text: SweepText) throws(CommandFailure) {

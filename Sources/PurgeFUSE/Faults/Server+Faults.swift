@@ -9,12 +9,11 @@ extension Server {
 
     func meetFaults(_ request: RawRequest) -> Errno? {
         guard let kind = kind(of: request) else { return nil }
-        let call = FaultyCall(
-            kind, path: TracedCall.path(of: request, self), thread: request.thread, request: request.unique)
+        let call = FaultyCall(kind, path: TracedCall.path(of: request, self), thread: request.thread)
         switch volume.faultyCalls.meet(call) {
         case .served: return nil
         case .shortened:
-            if mayBeShort(request) { request.shorten() }
+            request.shorten()
             return nil
         case .refused(let error): return error
         }
@@ -42,13 +41,5 @@ extension Server {
         return isOurs ? nil : kind
     }
 
-    /// Whether the kernel passes a short answer on. It takes a short answer to a read for its page cache as the end of the
-    /// file.
-    private func mayBeShort(_ request: RawRequest) -> Bool {
-        switch request.opcode {
-        case .write: true
-        case .read: Self.object(request.firstWord, Handle.self).map { $0.mode != .cached } ?? false
-        default: false
-        }
-    }
+    func noteEnd() { volume.faultyCalls.endDelays() }
 }

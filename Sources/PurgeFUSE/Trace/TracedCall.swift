@@ -45,6 +45,8 @@ struct TracedCall {
         switch of(request.number).operands {
         case .entry(let at), .entries(let at), .link(let at), .entryAndText(let at):
             server.path(UInt64(request.node), request.text(at))
+        // The header of a copy names the file that is read; fuse_copy_file_range_in.nodeid_out is the other one.
+        case .node where request.opcode == .copyFileRange: server.path(request.copiedTo)
         case .nothing, .node, .attribute, .range: server.path(UInt64(request.node))
         }
     }

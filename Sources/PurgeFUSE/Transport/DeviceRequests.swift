@@ -48,7 +48,9 @@ final class DeviceRequests<Service: RequestService>: RequestSource, @unchecked S
         } catch {
             switch error {
             case .interrupted, .tryAgain, .noEntry: return 0  // ENOENT: the caller was interrupted first
-            case .noDevice, .connectionAbort: return nil  // unmounted; aborted
+            case .noDevice, .connectionAbort:  // unmounted; aborted
+                service.noteEnd()
+                return nil
             default: return retry(after: error)
             }
         }
@@ -64,6 +66,7 @@ final class DeviceRequests<Service: RequestService>: RequestSource, @unchecked S
             return 0
         }
         Channel.fail(error)
+        service.noteEnd()
         return nil
     }
 

@@ -59,6 +59,8 @@ struct RawRequest {
     var firstWord: UInt64 { word(40) }
     /// fuse_read_in.offset, which fuse_write_in and others have in the same place.
     var offset: Int64 { word(48) }
+    /// fuse_copy_file_range_in.nodeid_out
+    var copiedTo: UInt64 { word(56) }
     /// fuse_fallocate_in.length
     var wideSize: Int64 { word(56) }
     /// fuse_read_in.size, which fuse_write_in has in the same place.
@@ -67,9 +69,12 @@ struct RawRequest {
     var isWriteBack: Bool { word(60, UInt32.self) & 1 != 0 }
     /// FATTR_SIZE of fuse_setattr_in.valid
     var changesSize: Bool { word(40, UInt32.self) & (1 << 3) != 0 }
-    /// Halves the size of a READ or WRITE, rounding up.
+    /// Whether this is a READ for a call on a descriptor without page cache: FUSE_READ_LOCKOWNER of fuse_read_in.read_flags.
+    private var isDirectRead: Bool { opcode == .read && word(60, UInt32.self) & 2 != 0 }
+    /// Halves the size of a READ or WRITE, rounding up. Leaves a READ for the page cache as it is, because the kernel takes a
+    /// short answer to it as the end of the file.
     func shorten() {
-        guard let base else { return }
+        guard let base, opcode == .write || isDirectRead else { return }
         let size = UnsafeMutableRawPointer(mutating: base) + 56
         size.storeBytes(of: (word(56, UInt32.self) + 1) / 2, as: UInt32.self)
     }

@@ -12,6 +12,8 @@ protocol RequestService: Sendable {
     /// Carries out the faults that a request meets, before it is served. May shorten the request. Returns the error with which
     /// the request ends, or nil if it is served.
     func meetFaults(_ request: RawRequest) -> Errno?
+    /// Called once no more requests are received, while earlier ones may still be served.
+    func noteEnd()
     /// Reports a failure of the connection.
     func report(_ failure: String)
 }

@@ -83,6 +83,7 @@ public enum FaultCommand: Hashable, Sendable {
 
     /// Parses `off`, or lines of which each is a rule or `seed=NUMBER`.
     public init(text: String) throws(FaultRule.Objection) {
+        guard !text.utf8.contains(0) else { throw .form }
         guard text != "off" else {
             self = .off
             return

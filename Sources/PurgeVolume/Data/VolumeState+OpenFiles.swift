@@ -58,7 +58,7 @@ extension VolumeState {
             self[node].io.passthroughOpens += 1
             if canWrite { self[node].cacheIsStale = true }
             // The kernel passes all opens through or none, but reads can still come to us.
-            return canWrite || isTakenByLock ? .passthroughDirect : .passthrough
+            return canWrite || isTakenByLock || readsDirectly ? .passthroughDirect : .passthrough
         }
         self[node].io.cachedOpens += 1
         return InputOutputMode(ofCached: self[node].io, access, readsDirectly: readsDirectly)

@@ -57,7 +57,7 @@ struct DeviceChanges: VolumeFamily {
             core.reclaimerGate.advance()
         }
         // A call that meets a fault waits for the change alone.
-        if core.faults.isWatching { core.deviceSettled.advance() }
+        core.deviceSettled.advance()
         try carryOut(effects, pid)
     }
 

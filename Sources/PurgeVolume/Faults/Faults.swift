@@ -10,11 +10,12 @@ final class Faults: Sendable {
     private let areSet = Atomic<Bool>(false)
     private let concernReads = Atomic<Bool>(false)
     /// Threads that change the device for a call, and may end after the call.
-    private let threads = Mutex<[WorkThread]>([])
-    /// Advances when a waiting call was interrupted, and at the end of the mount.
-    let interruptions = Gate()
-    /// Requests that wait for a fault; the value is true once the caller has got a signal.
-    private let waiting = Mutex<[UInt64: Bool]>([:])
+    private let threads = Mutex<[(thread: WorkThread, hasEnded: Ending)]>([])
+    /// Advances when delays may be over: the faults were written off, or no more requests are served.
+    private let delays = Gate()
+    private let isOver = Atomic<Bool>(false)
+    /// How many calls are delayed.
+    private let delayed = Atomic<Int>(0)
 
     var isWatching: Bool { areSet.load(ordering: .relaxed) }
     /// Whether reads must reach the daemon.
@@ -24,7 +25,7 @@ final class Faults: Sendable {
     /// Carries out a command. EINVAL if a rule names an error that does not exist, or if there would be too many rules.
     func carryOut(_ command: FaultCommand) throws(Errno) {
         if case .add(let new, _) = command {
-            for case .error(let name) in new.map(\.fault) where Errno(name: name) == nil { throw .invalid }
+            for case .error(let name) in new.map(\.fault) where Errno(fault: name) == nil { throw .invalid }
         }
         let isDone = rules.withLock { rules in
             let isDone = rules.carryOut(command)
@@ -33,6 +34,7 @@ final class Faults: Sendable {
             return isDone
         }
         guard isDone else { throw .invalid }
+        delays.advance()
     }
 
     /// Counts a call. Returns its number among those of its kind, and the rules whose faults it meets.
@@ -44,15 +46,25 @@ final class Faults: Sendable {
 
     /// Runs `body` on a thread of its own, and returns when `body` has ended or `isEnough` returns true. `isEnough` is asked
     /// each time `gate` advances.
-    func runApart(_ gate: Gate, until isEnough: () -> Bool, _ body: @escaping @Sendable () -> Void) throws(Errno) {
+    func runBeside(_ gate: Gate, until isEnough: () -> Bool, _ body: @escaping @Sendable () -> Void) throws(Errno) {
         let hasEnded = Ending()
         let thread = try WorkThread(name: "fault") {
             body()
             hasEnded.set()
             gate.advance()
         }
-        threads.withLock { $0.append(thread) }
+        threads.withLock { $0.append((thread, hasEnded)) }
         while let seen = gate.generation(unless: { hasEnded.isSet || isEnough() }) { gate.wait(while: seen) }
+        for each in takeThreads(where: \.isSet) { each.join() }
+    }
+
+    /// Removes the threads that fulfil the condition from the list, for one caller to join.
+    private func takeThreads(where isWanted: (Ending) -> Bool) -> [WorkThread] {
+        threads.withLock { threads in
+            let wanted = threads.filter { isWanted($0.hasEnded) }.map(\.thread)
+            threads.removeAll { thread in wanted.contains { $0 === thread.thread } }
+            return wanted
+        }
     }
 
     private final class Ending: Sendable {
@@ -61,37 +73,35 @@ final class Faults: Sendable {
         func set() { flag.store(true, ordering: .releasing) }
     }
 
-    /// Delays a call by this many milliseconds. Returns false if the call is over: its thread has been killed, or the mount
-    /// ends.
-    func delay(_ call: FaultyCall, milliseconds: Int64, isEnding: () -> Bool) -> Bool {
-        waiting.withLock { $0[call.request] = false }
-        defer { waiting.withLock { _ = $0.removeValue(forKey: call.request) } }
-        let end = System.uptime() + milliseconds * 1_000_000
-        while true {
-            let seen = interruptions.generation
-            let isInterrupted = waiting.withLock { $0[call.request] } ?? false
-            if isEnding() || (isInterrupted && System.isKilled(thread: call.thread)) { return false }
-            let left = (end - System.uptime() + 999_999) / 1_000_000
-            guard left > 0 else { return true }
-            // The kernel reports the first signal only, and a later one may kill the thread.
-            interruptions.wait(while: seen, milliseconds: isInterrupted ? min(left, Self.period) : left)
-        }
-    }
-    /// Milliseconds between two looks at a thread that has got a signal.
+    /// Milliseconds between two looks at the thread of a delayed call. The kernel reports only the first signal that the thread
+    /// gets, and a later one may kill it.
     private static let period: Int64 = 50
 
-    /// Notes that the caller of a request has got a signal.
-    func noteInterruption(of request: UInt64) {
-        let isWaiting = waiting.withLock { waiting in
-            guard waiting[request] != nil else { return false }
-            waiting[request] = true
-            return true
+    /// Delays a call by this many milliseconds, or until the faults are written off. Returns false if the call is over: its
+    /// thread has been killed, or the mount ends. At most `limit` calls are delayed at a time, so that threads remain for
+    /// others; further calls are not delayed.
+    func delay(_ call: FaultyCall, milliseconds: Int64, limit: Int) -> Bool {
+        let count = delayed.add(1, ordering: .relaxed).newValue
+        defer { delayed.subtract(1, ordering: .relaxed) }
+        if count > limit { return true }
+        let end = System.uptime() + milliseconds * 1_000_000
+        while true {
+            let seen = delays.generation
+            if isOver.load(ordering: .acquiring) || System.isKilled(thread: call.thread) { return false }
+            let left = (end - System.uptime() + 999_999) / 1_000_000
+            guard left > 0, isWatching else { return true }
+            delays.wait(while: seen, milliseconds: min(left, Self.period))
         }
-        if isWaiting { interruptions.advance() }
+    }
+
+    /// Ends all delays, because no more requests are served.
+    func endDelays() {
+        isOver.store(true, ordering: .releasing)
+        delays.advance()
     }
 
     /// Waits for the threads that change the device. Called at the end of the mount.
     func end() {
-        for thread in threads.withLock({ $0 }) { thread.join() }
+        for thread in takeThreads(where: { _ in true }) { thread.join() }
     }
 }

@@ -10,11 +10,9 @@ public struct FaultyCall: Sendable {
     /// The path relative to the container; of a rename, the old one.
     let path: String
     let thread: pid_t
-    /// Identifies the request while it waits.
-    let request: UInt64
 
-    public init(_ kind: MomentKind, path: String, thread: pid_t, request: UInt64) {
-        (self.kind, self.path, self.thread, self.request) = (kind, path, thread, request)
+    public init(_ kind: MomentKind, path: String, thread: pid_t) {
+        (self.kind, self.path, self.thread) = (kind, path, thread)
     }
 }
 
@@ -42,35 +40,42 @@ public struct FaultyCalls: VolumeFamily {
             let next = carryOut(rule, call)
             // The first error counts, and an error more than a short transfer.
             if outcome == .served || (outcome == .shortened && next != .served) { outcome = next }
+            if next == .refused(.interrupted), rule.endsCall { break }  // nobody waits for the call any more
         }
         return outcome
     }
 
-    /// Ends the delay of a request if its caller has been killed.
-    public func noteInterruption(of request: UInt64) { core.faults.noteInterruption(of: request) }
+    /// Ends the delays of calls, because no more requests are served.
+    public func endDelays() { core.faults.endDelays() }
 
     private func carryOut(_ rule: FaultRule, _ call: FaultyCall) -> FaultyOutcome {
         switch rule.fault {
-        case .error(let name): return .refused(Errno(name: name) ?? .ioError)
+        case .error(let name): return .refused(Errno(fault: name) ?? .ioError)
         case .short: return .shortened
         case .delay(let milliseconds):
             port.expectSlowWork()
-            let isOver = core.faults.delay(call, milliseconds: milliseconds) { [core] in
-                core.isEnding.load(ordering: .sequentiallyConsistent)
-            }
+            let isOver = core.faults.delay(
+                call, milliseconds: milliseconds, limit: max(1, budget.workers - 2))
             return isOver ? .served : .refused(.interrupted)
-        case .full: core.change { state in state.tree.accounts.change { $0.isFull = true } }
+        case .full:
+            // `off` removes the rules first, so a late call cannot fill the device again.
+            core.change { [core] state in
+                if core.faults.isWatching { state.tree.accounts.change { $0.isFull = true } }
+            }
         case .purge: purgeAll(call)
         case .lock:
             change(until: { $0.device.state.restrictsData }) { (changes) throws(Errno) in
                 try changes.apply(.lockAtOnce, as: "faults=\(rule.text)", by: call.thread)
             }
         case .reboot:
+            // Work on the files that is under way, such as the deletion of the app, ends the same processes.
+            if core.read({ $0.device.unfinished != nil }) { return .served }
             let boots = core.read { $0.device.boots }
             change(until: { $0.device.boots != boots }) { (changes) throws(Errno) in
                 try changes.apply(.reboot, as: "faults=\(rule.text)", by: call.thread)
             }
         case .kill:
+            port.expectSlowWork()
             core.app.killApp(or: call.thread)
             return .refused(.interrupted)
         }
@@ -82,7 +87,7 @@ public struct FaultyCalls: VolumeFamily {
     /// (`PurgedNames.awaitAnnouncements` waits for a moment only).
     private func purgeAll(_ call: FaultyCall) {
         port.expectSlowWork()
-        runApart(core.purges, until: { false }) {
+        runBeside(core.purges, until: { false }) {
             purgedNames.awaitingAnnouncements { debt in
                 // Only a request about a place that does not exist is an error.
                 do throws(Errno) {
@@ -99,21 +104,41 @@ public struct FaultyCalls: VolumeFamily {
         _ change: @escaping @Sendable (DeviceChanges) throws(Errno) -> Void
     ) {
         port.expectSlowWork()
-        runApart(core.deviceSettled, until: { [core] in core.read { isInForce($0) } }) { [deviceChanges] in
+        runBeside(core.deviceSettled, until: { [core] in core.read { isInForce($0) } }) { [deviceChanges] in
             // An error means that the change is in force and not saved, or that the store refuses all changes.
             do throws(Errno) { try change(deviceChanges) } catch {}
         }
     }
 
-    private func runApart(
+    private func runBeside(
         _ gate: Gate, until isEnough: @escaping () -> Bool, _ body: @escaping @Sendable () -> Void
     ) {
-        do throws(Errno) { try core.faults.runApart(gate, until: isEnough, body) } catch {
+        do throws(Errno) { try core.faults.runBeside(gate, until: isEnough, body) } catch {
             port.report(
                 StoreError(
                     "no thread for a fault: \(error)", path: store.path, advice: "The call was served without it."))
         }
     }
+}
+
+extension FaultRule {
+    /// Whether the fault ends the call if its caller is killed.
+    fileprivate var endsCall: Bool {
+        switch fault {
+        case .delay, .kill: true
+        case .error, .short, .full, .purge, .lock, .reboot: false
+        }
+    }
+}
+
+extension Errno {
+    /// Finds the error of a fault by its name. The kernel would not ask again after ENOSYS.
+    public init?(fault name: String) {
+        guard name != "ENOSYS" else { return nil }
+        self.init(name: Self.aliases[name] ?? name)
+    }
+
+    private static let aliases = ["ENOTSUP": "EOPNOTSUPP", "EWOULDBLOCK": "EAGAIN", "EDEADLOCK": "EDEADLK"]
 }
 
 extension Event {
