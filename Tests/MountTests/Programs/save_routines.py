@@ -151,7 +151,7 @@ def wrong_short_write():
 
 def wrong_short_read():
     file = os.open(NUMBER, os.O_RDONLY)
-    number = os.read(file, 4096)
+    number = os.read(file, os.fstat(file).st_size)
     os.close(file)
     write(NUMBER + ".new", number.replace(OLD, NEW))
     os.rename(NUMBER + ".new", NUMBER)
