@@ -56,7 +56,8 @@ import Testing
         #expect(try FaultCommand(text: "off") == .off)
         let rules = try [FaultRule(text: "write=EIO"), FaultRule(text: "open#2=1s")]
         #expect(try FaultCommand(text: "write=EIO\nseed=18446744073709551615\nopen#2=1s") == .add(rules, seed: .max))
-        for text in ["write=EIO\n", "write=EIO\noff", "seed=", "seed=-1", "seed=18446744073709551616", "write@a\0=EIO"] {
+        for text in ["write=EIO\n", "write=EIO\noff", "seed=", "seed=-1", "seed=18446744073709551616", "write@a\0=EIO"]
+        {
             #expect(throws: FaultRule.Objection.self, "\(text)") { try FaultCommand(text: text) }
         }
     }
