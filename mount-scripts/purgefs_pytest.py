@@ -34,7 +34,8 @@ import zlib
 import pytest
 
 _MOUNT_OPTIONS = {
-    "total", "others", "others_purgeable", "profile", "purge_latency", "protection", "store", "log", "allow_other"
+    "total", "others", "others_purgeable", "profile", "purge_latency", "protection", "state", "shared", "store", "log",
+    "allow_other",
 }
 _FLAGS = {  # the names that `mark` takes, with their extended attributes
     "purgeable": "isPurgeable", "excluded": "isExcludedFromBackup", "protection": "fileProtection",
@@ -43,7 +44,8 @@ _FLAGS = {  # the names that `mark` takes, with their extended attributes
 
 _TYPES = {
     "mount", "unmount", "purge", "refused", "pressure", "capacity", "mark", "flagLost", "protectionDenied", "device", "clock",
-    "app", "lockHeld", "terminated", "policy", "backup", "restore", "hostFull", "dropped", "removed", "renamed", "replaced",
+    "app", "lockHeld", "terminated", "policy", "backup", "restore", "hostFull", "fault", "dropped", "removed", "renamed",
+    "replaced",
 }
 
 _SIZE = "a size such as 4096, 64K, 1.5G or 64GB; + or - before it changes the present value"

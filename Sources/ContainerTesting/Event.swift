@@ -16,10 +16,12 @@ extension Container {
         /// Why a file was purged (`others`, `temporary`, `caches`, `purgeable`, `policyAge`, `policySize`, `reboot`,
         /// `command`). For other types, see the table in docs/CONTROL.md.
         public var reason: String?
+        /// The code of Apple's crash reports, of a `terminated` event: `0xdead10cc` or `0xbaddd15c`.
+        public var code: String?
         public var trigger: Trigger?
         public var pid: Int32?
         /// The file whose write set off the purge or raised the pressure; nil if a change of the device did. For an update, a
-        /// deletion or a restore, the earlier UUID of the container.
+        /// deletion or a restore, the earlier UUID of the container. For a fault, the call: `write#12`.
         public var cause: String?
         /// True for a file that was truncated and kept its name.
         public var tombstone: Bool?

@@ -171,6 +171,7 @@ def test_faults_and_states(container):
     with pytest.raises(PermissionError):
         (container.documents / "b").mkdir()
     container.end_faults()
+    assert [event["cause"] for event in container.events("fault")] == ["write#2", "mkdir#1"]
     (container.documents / "b").mkdir()
     # The state of the app reaches no process, because none is named: the container stays, and its end is as quick as ever.
     container.app("suspend")

@@ -89,6 +89,7 @@ struct HarnessTests {
         }
         try container.fail("mkdir@Documents/*=EPERM", "open=1ms")
         #expect(throws: (any Error).self) { try make() }
+        #expect(try container.events(.fault).contains { $0.cause == "mkdir#1" })
         try container.endFaults()
         try make()
         // The state reaches no process, because none is named: the container's own process goes on.
