@@ -102,12 +102,12 @@ static inline char *APPurgeablePathTypeSize(const char *path, APPurgeableType ty
     return result;
 }
 
-/// Calls `APPurgeablePathTypeSize` with no limit.
+/// Calls `APPurgeablePathTypeSize` with no size limit.
 static inline char *APPurgeablePathType(const char *path, APPurgeableType type) {
     return APPurgeablePathTypeSize(path, type, 0);
 }
 
-/// Calls `APPurgeablePathTypeSize` with the type `APPurgeableTypeManual` and no limit.
+/// Calls `APPurgeablePathTypeSize` with the type `APPurgeableTypeManual` and no size limit.
 static inline char *APPurgeablePath(const char *path) {
     return APPurgeablePathTypeSize(path, APPurgeableTypeManual, 0);
 }

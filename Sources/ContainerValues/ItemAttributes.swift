@@ -67,8 +67,8 @@ struct ItemAttributes {
     /// The path at which to query the volume's capacities; nil if they are not those of a mount of purgefs.
     private var volume: String? { mount ?? Self.container(ifRoot: path) }
 
-    /// Returns the container of a program that `purgefs run` or a harness started, if the path is "/". A phone has one volume,
-    /// so code for iOS may query it anywhere.
+    /// Returns the container of a program that `purgefs run` or a harness started, if the path is "/". A phone has one
+    /// volume, so code for iOS may query the capacities at "/".
     static func container(ifRoot path: String) -> String? {
         guard path == "/", let mount = ProcessInfo.processInfo.environment["PURGEFS_MOUNT"] else { return nil }
         return isMount(mount) ? mount : nil

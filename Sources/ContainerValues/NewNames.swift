@@ -31,7 +31,7 @@ public struct URLFileProtection: RawRepresentable, Hashable, Sendable {
 
     /// Accessible at any time.
     public static var none: URLFileProtection { URLFileProtection(rawValue: "NSFileProtectionNone") }
-    /// Accessible while the device is unlocked.
+    /// Accessible while the device is unlocked or `locking`.
     public static var complete: URLFileProtection { URLFileProtection(rawValue: "NSFileProtectionComplete") }
     /// Accessible while the device is unlocked, and otherwise only to programs that have the file open. Files of this class can
     /// be created at any time.

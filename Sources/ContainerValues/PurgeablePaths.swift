@@ -24,12 +24,12 @@ public func APPurgeablePathTypeSize(_ path: String!, _ type: APPurgeableType, _ 
     return String(cString: result)
 }
 
-/// Calls `APPurgeablePathTypeSize` with no limit.
+/// Calls `APPurgeablePathTypeSize` with no size limit.
 public func APPurgeablePathType(_ path: String!, _ type: APPurgeableType) -> String! {
     APPurgeablePathTypeSize(path, type, 0)
 }
 
-/// Calls `APPurgeablePathTypeSize` with the type `manual` and no limit.
+/// Calls `APPurgeablePathTypeSize` with the type `manual` and no size limit.
 public func APPurgeablePath(_ path: String!) -> String! { APPurgeablePathTypeSize(path, .manual, 0) }
 
 /// Empties all folders that have a policy, open files included, and returns when they are empty. The folders and their policies

@@ -49,7 +49,7 @@ enum Verbs {
     /// Words for which a command with the same operands would do something else. Each has the verb whose help says more.
     private static let related = [
         "create": "mount", "erase": "app", "clone": "run", "exec": "run", "remove": "policy", "reset": "policy",
-        "delete": "app", "update": "app",
+        "delete": "app", "update": "app", "fault": "run", "faults": "run", "inject": "run", "replay": "run",
     ]
 
     private static func objection(to name: String) -> String {

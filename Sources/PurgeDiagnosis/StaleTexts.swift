@@ -1,6 +1,6 @@
 import PurgeModel
 
-/// The texts of a file that begin with a path into another container than the present one.
+/// The texts of a file that begin with a path into a container other than the present one.
 struct StaleTexts: Hashable, Sendable {
     struct First: Hashable, Sendable {
         var path: ContainerPath

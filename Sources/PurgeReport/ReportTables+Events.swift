@@ -39,7 +39,7 @@ extension ReportTables {
         return [HTML.section("purged", title, [groups] + gap + [list])]
     }
 
-    /// A longer list of purges is folded, because the story and the table of directories have the same purges grouped.
+    /// A longer list of purges is folded, because the story and the table of directories show the same purges in groups.
     private static let mostOpen = 10
 
     private var groups: HTML {

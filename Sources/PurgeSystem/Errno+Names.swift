@@ -21,9 +21,13 @@ extension Errno {
     /// The name of the error, such as `ENOSPC`; nil for a number without a name.
     public var name: String? { shim_error_name(code).map { String(cString: $0) } }
 
+    private static var all: some Collection<Errno> { (1...133).lazy.map { Errno($0) } }
+    /// The names of all errors.
+    public static var names: [String] { all.compactMap(\.name) }
+
     /// Finds an error by its name; nil if there is none.
     public init?(name: String) {
-        guard let error = (1...133).lazy.map({ Errno($0) }).first(where: { $0.name == name }) else { return nil }
+        guard let error = Self.all.first(where: { $0.name == name }) else { return nil }
         self = error
     }
 }

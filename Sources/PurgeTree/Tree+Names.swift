@@ -1,6 +1,6 @@
 import PurgeModel
 
-// Adding, removing and moving names. Everything that follows from the entry's name changes in the same step. Entries below a
+// Adding, removing and moving names. Everything that depends on the entry's name is updated in the same step. Entries below a
 // directory may follow later (Tree+Placement.swift).
 extension Tree {
     /// Inserts a new entry into a directory, under the node's name.

@@ -30,8 +30,8 @@ extension Volume {
     /// Returns the damage found in the journal, once, for the code that mounts. The journal also records it.
     public var unreportedDamage: [StoreError] { keeper.takeDamage().map(\.message) }
 
-    /// Ends the threads and writes pending state to disk, unless the store is to be discarded. Returns the error if something
-    /// cannot be written and is lost.
+    /// Ends the threads and writes pending state to disk, unless the store is to be discarded. Returns an error if data is
+    /// lost because it cannot be written or because the store was removed.
     @discardableResult
     public func end(keepingStore: Bool = true) -> StoreError? {
         core.isEnding.store(true, ordering: .sequentiallyConsistent)

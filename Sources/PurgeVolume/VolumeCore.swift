@@ -81,7 +81,7 @@ final class VolumeCore: Sendable {
     let strays = Strays()
     /// The folders outside of every path to which folders that are purged as a whole are moved. Locked before `state`.
     let hiddenFolders = Mutex<[WholeFolder: Node]>([:])
-    /// How many folders have been moved there.
+    /// How many folders have been moved to hidden folders.
     let foldersMoved = Atomic<Int>(0)
     /// How many purges of a whole folder are under way that a command has named.
     let namedFolderPurges = Atomic<Int>(0)

@@ -18,7 +18,7 @@ struct PresentFile: Encodable {
         /// The size beyond which a write to a persistent place takes this file; nil in profile `device`, and for a file that
         /// only commands take.
         var reachedBeyond: ByteCount?
-        /// The low threshold. In profile `documented`, a background purge begins when less space is free.
+        /// The low threshold. In profile `documented`, a background purge begins when less space than this is free.
         var lowThreshold: ByteCount
         var reason: String
         /// True if a purge would leave a tombstone.

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// Tests of an app with ContainerTesting, as a separate package that depends on this one. `make app-tests` runs them.
+// Tests of an app with ContainerTesting, as a separate package that depends on purgefs. `make app-tests` runs them.
 let package = Package(
     name: "AppTests",
     dependencies: [.package(name: "purgefs", path: "../..")],

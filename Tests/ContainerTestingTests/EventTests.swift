@@ -9,7 +9,8 @@ import Testing
     private static let line = """
         {"seq":7,"time":"2026-11-23T10:53:36.917Z","type":"purge","path":"tmp/a","tier":"temporary","bytes":4096,\
         "reason":"temporary","code":"0xbaddd15c","trigger":"command","pid":8150,"cause":"Documents/b",\
-        "tombstone":true,"to":"c","process":"sh","lastUse":"2026-11-20T00:00:00Z","pressure":"veryLow","realTime":"2026-11-23T10:53:36.000Z","passedOver":[\
+        "tombstone":true,"to":"c","process":"sh","lastUse":"2026-11-20T00:00:00Z","pressure":"veryLow",\
+        "realTime":"2026-11-23T10:53:36.000Z","passedOver":[\
         {"path":"tmp/open","reason":"open","pid":1,"process":"init"}]}
         """
 

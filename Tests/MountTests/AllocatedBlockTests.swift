@@ -93,7 +93,8 @@ extension Mounts {
             }
         }
 
-        /// ENOSPC changes nothing if a call would leave a hole in a file that is passed through to the kernel.
+        /// A call that would leave a hole in a file that is passed through to the kernel changes nothing if it fails with
+        /// ENOSPC.
         @Test(arguments: ["write", "truncate", "fallocate"])
         func aHoleThatCannotBeHad(call: String) throws {
             try withMount { mount in

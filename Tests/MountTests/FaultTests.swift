@@ -269,7 +269,7 @@ extension Mounts {
             }
             for (rule, part) in [
                 ("wirte=EIO", "did you mean 'write'?"), ("write", "it is not KIND=FAULT"),
-                ("write=ENOSPCE", "'ENOSPCE' is not a fault"), ("write#0=EIO", "'#0' is not #N"),
+                ("write=ENOSPACE", "; did you mean 'ENOSPC'?"), ("write#0=EIO", "'#0' is not #N"),
                 ("write@=EIO", "nothing follows @"), ("open=short", "only read and write can be short"),
                 ("write=2h", "for an hour at most"),
             ] {

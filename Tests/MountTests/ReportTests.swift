@@ -36,8 +36,8 @@ extension Mounts {
             try eventually("nothing more to purge") { try !mount.status().purging }
         }
 
-        /// The page agrees with `status --json` in Chromium, at the widths of a phone and of a screen, in light and in
-        /// dark.
+        /// The page that Chromium shows agrees with `status --json`, at the widths of a phone and of a computer screen, in
+        /// light and in dark mode.
         @Test func pageInABrowser() throws {
             try withMount(["--total", "64M", "--others", "10M"]) { mount in
                 try Self.live(mount)

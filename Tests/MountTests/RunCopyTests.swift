@@ -114,7 +114,7 @@ extension Mounts {
             }
         }
 
-        // Files that an ordinary user has closed.
+        // Files to which an ordinary user, their owner, has denied all access (mode 000).
 
         private static let closed = """
             r() { $P run --quiet "$@"; }

@@ -58,14 +58,7 @@ extension Mounts {
                         "--quiet", "--store", store, "--", "touch", "\(scratch.path)/began",
                     ], environment: ["TMPDIR": temporary])
                 defer { run.signalGroup(SIGKILL) }
-                try eventually("a daemon that has stopped") {
-                    Files.text("\(scratch.path)/trace").contains("stopped by SIGSTOP")
-                }
-                let stopped = try #require(
-                    Files.text("\(scratch.path)/trace").split(separator: "\n").first { $0.contains("SIGSTOP") })
-                let thread = try #require(stopped.split(separator: " ").first)
-                let daemon = try #require(
-                    Files.text("/proc/\(thread)/status").firstMatch(of: #/Tgid:\t([0-9]+)/#).flatMap { pid_t($0.1) })
+                let daemon = try stoppedDaemon(of: run.pid, trace: "\(scratch.path)/trace")
                 kill(daemon, signal)
                 // strace stops the daemon again when another thread writes to the journal for the first time.
                 try eventually("the end of the daemon") { kill(daemon, SIGCONT) != 0 }
@@ -74,6 +67,24 @@ extension Mounts {
                 #expect(try Files.names(in: temporary) == [])
                 #expect(!Files.text("/proc/self/mounts").contains(temporary))
             }
+        }
+
+        /// The process that strace has stopped. strace fails if a signal ends a thread between its stop and strace's answer to
+        /// it, so this waits until all threads have stopped and strace is in wait4(2), call 61.
+        private func stoppedDaemon(of strace: pid_t, trace: String) throws -> pid_t {
+            var daemon: pid_t?
+            try eventually("a daemon whose threads have all stopped") {
+                let stopped = Files.text(trace).split(separator: "\n").filter { $0.contains("stopped by SIGSTOP") }
+                    .compactMap { $0.split(separator: " ").first }
+                guard let thread = stopped.first else { return false }
+                daemon = Files.text("/proc/\(thread)/status").firstMatch(of: #/Tgid:\t([0-9]+)/#).flatMap {
+                    pid_t($0.1)
+                }
+                let threads = try daemon.map { try Files.names(in: "/proc/\($0)/task") }
+                return threads.map { Set($0).isSubset(of: stopped.map(String.init)) } == true
+                    && Files.text("/proc/\(strace)/syscall").hasPrefix("61 ")
+            }
+            return try #require(daemon)
         }
 
         private static let slowReader = """

@@ -224,7 +224,8 @@ extension Mounts {
 
         // The urgency of caches follows from when the app was last in the foreground.
 
-        /// Returns whether near low takes `Library/Caches` for the block that is short. Otherwise it takes the marked file.
+        /// Leaves one block too few at near low. Returns true if the purge takes `Library/Caches`, and false if it takes the
+        /// marked file.
         private func nearLowTakesCaches(_ mount: TestMount) throws -> Bool {
             try mount.make("Library/Caches/a", size: 4096)
             try mount.make("Documents/marked", size: 4096)

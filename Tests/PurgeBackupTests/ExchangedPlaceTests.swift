@@ -7,8 +7,8 @@ import Testing
 
 @testable import PurgeBackup
 
-/// Root creates an entry in an ordinary user's folder, and before each call the user exchanges it for another directory of
-/// root's.
+/// Root creates an entry in an ordinary user's folder. The user exchanges this entry for another directory of root's, in each
+/// attempt before a different one of root's calls.
 @Suite(.enabled(if: geteuid() == 0, "only root makes things for others"))
 struct ExchangedPlaceTests {
     private static let user: uid_t = 65534

@@ -30,7 +30,7 @@ struct TreeSteps {
 }
 
 extension FileTable {
-    /// Compares the group's directory of each victim in a unit with the table.
+    /// Compares the group directory of each victim in a unit with the one in the table.
     func checkGroups(_ groups: [VictimList]) -> Bool {
         var found: [String: String] = [:]
         for group in groups {

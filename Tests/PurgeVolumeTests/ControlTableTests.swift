@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurgeVolume
 
-/// The table of control files, and the page that is made from it.
+/// The table of control files, and the page that must agree with it.
 @Suite struct ControlTableTests {
     /// docs/CONTROL.md has the rows of the table, in its order.
     @Test func thePageHasTheTable() throws {

@@ -248,7 +248,8 @@ struct SetTimeTests {
         }
     }
 
-    /// A store that has lost its settings has files whose times were set when its clock was further ahead. They read as set.
+    /// If a store has lost its settings, its files may have times that were set while its clock was further ahead. These
+    /// times still read as they were set.
     @Test func aClockThatWentBackShowsNothingInTheFuture() throws {
         try withVolume { live in
             try live.make("tmp/f", blocks: 1)

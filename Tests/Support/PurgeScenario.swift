@@ -51,7 +51,7 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
         case launch
         /// A new file of a number of blocks is written, and stays open.
         case write(String, Int64)
-        /// The device enters this level, and lacks a number of blocks for desired.
+        /// The device enters this level, and free space is a number of blocks short of desired.
         case level(Level, Int64)
         /// Nothing is free, and an allocation of a number of blocks is refused.
         case refused(Int64)

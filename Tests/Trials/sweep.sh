@@ -40,27 +40,24 @@ purgefs_git_commit() {
     swept --check 'sh ./check.sh' -- sh -c 'cd ~/Documents/repo && git commit -qm two'
 }
 
-# Sweeps a program that adds one to a number, 41, in a file.
+# Sweeps a Python program, which the check in CHECK follows.
 sweep_python() { swept --check 'python3 -c "$CHECK"' -- python3 -c "$1"; }
 
-purgefs_python_json_dump() {
+# Sweeps a program that adds one to the number 41 in the file `path`, and saves it with the statements $1.
+sweep_json() {
     mkdir -p seed/Documents && echo '{"n": 41}' > seed/Documents/a.json
     export CHECK='import json, os; assert json.load(open(os.environ["HOME"] + "/Documents/a.json"))["n"] in (41, 42)'
-    sweep_python 'import json, os
-path = os.environ["HOME"] + "/Documents/a.json"
+    sweep_python "import json, os
+path = os.environ['HOME'] + '/Documents/a.json'
 value = json.load(open(path))
-value["n"] += 1
-with open(path, "w") as file: json.dump(value, file)'
+value['n'] += 1
+$1"
 }
 
+purgefs_python_json_dump() { sweep_json 'with open(path, "w") as file: json.dump(value, file)'; }
+
 purgefs_python_json_dump_and_replace() {
-    mkdir -p seed/Documents && echo '{"n": 41}' > seed/Documents/a.json
-    export CHECK='import json, os; assert json.load(open(os.environ["HOME"] + "/Documents/a.json"))["n"] in (41, 42)'
-    sweep_python 'import json, os
-path = os.environ["HOME"] + "/Documents/a.json"
-value = json.load(open(path))
-value["n"] += 1
-with open(path + ".new", "w") as file: json.dump(value, file); file.flush(); os.fsync(file.fileno())
+    sweep_json 'with open(path + ".new", "w") as file: json.dump(value, file); file.flush(); os.fsync(file.fileno())
 os.replace(path + ".new", path)'
 }
 

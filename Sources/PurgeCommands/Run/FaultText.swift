@@ -29,7 +29,8 @@ enum FaultText {
             return "'\(text)' is not #N, #N+ or %P, with N from 1 and P from 1 to 100"
         case .fault(let word):
             return "'\(word)' is not a fault: the name of an error such as ENOSPC, a duration such as 20ms or 2s, "
-                + FaultRule.words.joined(separator: ", ") + Suggestion.hint(for: word, among: FaultRule.words)
+                + FaultRule.words.joined(separator: ", ")
+                + Suggestion.hint(for: word, among: FaultRule.words + Errno.names)
         case .delayTooLong: return "a call can be delayed for an hour at most"
         case .notShortened: return "only read and write can be short"
         }

@@ -57,7 +57,7 @@ struct StatusWatch {
 }
 
 extension StatusForm {
-    /// Prints one of several statuses, and flushes.
+    /// Prints the next status of the watch, and flushes.
     fileprivate func showNext(_ control: any ControlEndpoint) throws(CommandFailure) {
         if asJSON {
             let lines = try control.content(of: .status).split(separator: "\n")

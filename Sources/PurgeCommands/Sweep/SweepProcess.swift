@@ -18,8 +18,8 @@ struct SweepProcess {
         var directory: String
     }
 
-    /// How long, in nanoseconds, a run that has got SIGTERM may take to end before its processes are killed, and then how
-    /// long before it is killed itself.
+    /// The time, in nanoseconds, that a run has to end after SIGTERM before its processes are killed, and then once more
+    /// before the run itself is killed.
     private static let patience: Int64 = 5_000_000_000
 
     let pid: pid_t

@@ -15,7 +15,7 @@ struct SweepRun {
     let limit: Int64?
     let progress: (_ done: Int, _ failed: Int, _ all: Int) -> Void
 
-    /// Without a time limit: this many times the duration of the counting run, and at least `leastLimit`.
+    /// The default time limit of a run is this many times the duration of the counting run, but at least `leastLimit`.
     private static let limitFactor: Int64 = 20
     private static let leastLimit: Int64 = 30_000_000_000
 

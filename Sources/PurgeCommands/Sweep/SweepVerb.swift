@@ -18,6 +18,7 @@ extension OptionSpec {
     fileprivate static let timeLimit = OptionSpec(
         "time-limit", .duration,
         "the longest time of a run (20 times the first run, at least 30s); one that takes longer has failed")
+    fileprivate static let sweepJSON = OptionSpec("json", "print one JSON object with all trials")
     fileprivate static let junit = OptionSpec("junit", .file, "write the results to FILE in the form of JUnit")
 }
 
@@ -35,8 +36,7 @@ extension Verb {
                 + "are counted as on another course.",
         ],
         options: [OptionSpec.copyOf, .seed] + OptionSpec.mounting.filter { $0.name != "log" } + [
-            .chdir, .sweepCheck, .moments, .most, .jobs, .timeLimit, .junit,
-            OptionSpec("json", "print one JSON object with all trials"),
+            .chdir, .sweepCheck, .moments, .most, .jobs, .timeLimit, .junit, .sweepJSON,
         ],
         operands: 1...(.max), endsAtFirstOperand: true,
         exitStatus: [
@@ -128,7 +128,7 @@ private struct SweepVerb {
                 try FileDescriptor.openOutput(path, O_TRUNC).writeAll(Array(text.junit.utf8))
             } catch { throw CommandFailure("cannot write the results", output: path, error) }
         }
-        if invocation.arguments.has(OptionSpec("json", "")) { return try invocation.console.write(text.json) }
+        if invocation.arguments.has(.sweepJSON) { return try invocation.console.write(text.json) }
         for line in text.lines { try invocation.console.print(line) }
     }
 

@@ -6,7 +6,8 @@ import Synchronization
 /// that was read before that request is known (docs/INTERNALS.md, The order of RELEASE).
 ///
 /// The leader serves quick requests itself and keeps reading, which is fastest for one client. Before anything slow it hands
-/// the lead to a follower. A watchman takes the lead from a leader that has been busy with one request for a few milliseconds.
+/// the lead to a follower. A watchman takes the lead from a leader that has been busy with one request for a few
+/// milliseconds, and passes it to a follower.
 final class WorkerPool: Sendable {
     /// The maximum number of threads, and so of slow requests at once.
     private let limit: Int

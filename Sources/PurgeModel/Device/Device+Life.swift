@@ -4,8 +4,8 @@ extension Device {
     /// When `proceed` next has something to do; nil for never.
     public var nextDue: Instant? { [lock.nextDue, use.nextDue].compactMap { $0 }.min() }
 
-    /// Returns whether `proceed` has something to do at this moment. If the machine's clock was set back, `proceed` limits the
-    /// time left of `locking` or `locked` to the full length.
+    /// Returns whether `proceed` has something to do at this moment. That includes limiting the time left of `locking` or
+    /// `locked` to its full length after the machine's clock was set back.
     public func isDue(at now: Instant) -> Bool { lock.isDue(at: now) || use.isDue(at: now) }
 
     /// Applies the changes that are due at this moment of the device's time.

@@ -48,7 +48,7 @@ public enum PurgeAim: CaseIterable, Sendable {
 public enum PurgeVerdict: Hashable, Sendable {
     /// A purge may take the file; the rank says when.
     case candidate(PurgeRank)
-    /// No purge with this aim may take the file, for all of these reasons.
+    /// A purge with the aim that was asked about may not take the file; these are all the reasons.
     case passedOver(PurgeRefusals)
 
     public var rank: PurgeRank? { if case .candidate(let rank) = self { rank } else { nil } }

@@ -6,7 +6,7 @@ public enum ExpectedStore: Hashable, Sendable, LosslessStringConvertible {
     case new
     case directory(FileIdentity)
 
-    /// Parses the form of `description`.
+    /// Parses a text that the property `description` has returned.
     public init?(_ description: String) {
         if description == Self.new.description {
             self = .new

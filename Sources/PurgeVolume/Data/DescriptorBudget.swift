@@ -10,7 +10,7 @@ public struct DescriptorBudget: Sendable {
 
     /// Descriptors left for directories when the app uses everything else.
     static let leastDirectories = 8
-    /// The session, the journal, the store, standard streams, and files that are saved from time to time.
+    /// Descriptors for the session, the journal, the store, the standard streams, and files that are saved from time to time.
     private static let fixed = 32
     /// Descriptors for each worker: the pipe through which it splices, and the files that it opens for one request.
     private static let perWorker = 4

@@ -139,7 +139,7 @@ struct WholeFolderPurge: VolumeFamily {
         return isSpared || state[node].path().text != folder.path
     }
 
-    /// Purges the files one by one, but not those that are used since `began`, so that this ends.
+    /// Purges the files one by one, except those that have been used since `began`, so that this ends.
     private func purgeFiles(
         since began: Instant, _ debt: inout AnnouncementDebt, _ report: ([Event]) -> Void
     ) -> ByteCount {
