@@ -230,6 +230,7 @@ int shim_poll_priority(int fd, int milliseconds) {
 }
 int shim_pidfd_open(int pid) { return ANSWER(syscall(SYS_pidfd_open, pid, 0)); }
 int shim_gettid(void) { return (int)syscall(SYS_gettid); }
+bool shim_is_exec(long call) { return call == SYS_execve || call == SYS_execveat; }
 
 int shim_keep_capabilities(void) {
     int bits = prctl(PR_GET_SECUREBITS);

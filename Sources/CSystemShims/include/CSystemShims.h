@@ -3,6 +3,7 @@
 #ifndef CSYSTEMSHIMS_H
 #define CSYSTEMSHIMS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -85,6 +86,8 @@ int shim_status_flags(int fd);
 int shim_make_nonblocking(int fd);
 int shim_pidfd_open(int pid);
 int shim_gettid(void);
+// Whether the number of a system call is that of execve(2) or execveat(2).
+bool shim_is_exec(long call);
 void shim_set_thread_name(const char *name);
 
 // These functions let this thread act as a caller. After keep_capabilities, a change of identity leaves the thread's

@@ -48,6 +48,14 @@ extension System {
             }
         } catch { return error == .noEntry && thread != 0 && seesOwnProcesses }
     }
+    /// Returns whether a thread is in execve(2) or execveat(2). False if that is not visible.
+    public static func isStartingProgram(thread: pid_t) -> Bool {
+        do throws(Errno) {
+            let text = String(
+                decoding: try FileDescriptor.open("/proc/\(thread)/syscall", O_RDONLY).readAll(), as: UTF8.self)
+            return Int(text.prefix { $0 != " " }).map { shim_is_exec($0) } ?? false
+        } catch { return false }
+    }
     /// Returns the process of a thread, or nil if the thread has ended or is not visible.
     public static func process(ofThread thread: pid_t) -> pid_t? {
         do throws(Errno) {

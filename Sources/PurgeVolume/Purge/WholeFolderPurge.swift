@@ -41,7 +41,8 @@ struct WholeFolderPurge: VolumeFamily {
                 StoreError(
                     "the folder cannot be purged as a whole, so its files are purged one by one: \(error)",
                     path: store.path + "/container/" + folder.path,
-                    advice: "Unmount what is mounted in it, or make the folder above it writable."))
+                    advice: "Unmount what is mounted in it, make the folder above it writable, or end the program that "
+                        + "keeps moving or locking it."))
         }
         return freed > .zero ? freed : purgeFiles(since: began, &debt, report)
     }
