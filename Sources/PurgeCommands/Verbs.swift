@@ -11,7 +11,8 @@ import PurgeWhy
 enum Verbs {
     /// Verbs are built on demand, because building all of them takes longer than mounting.
     private static let table: [@Sendable () -> Verb] = [
-        { .run }, { .sweep }, { .mount }, { .unmount }, { .list }, { .status }, { .set }, { .mark }, { .purge },
+        { .run }, { .sweep }, { .replay }, { .mount }, { .unmount }, { .list }, { .status }, { .set }, { .mark },
+        { .purge },
         { .policy },
         { .clean },
         { .device }, { .clock }, { .app }, { .events }, { .diagnose },
@@ -49,7 +50,7 @@ enum Verbs {
     /// Words for which a command with the same operands would do something else. Each has the verb whose help says more.
     private static let related = [
         "create": "mount", "erase": "app", "clone": "run", "exec": "run", "remove": "policy", "reset": "policy",
-        "delete": "app", "update": "app", "fault": "run", "faults": "run", "inject": "run", "replay": "run",
+        "delete": "app", "update": "app", "fault": "run", "faults": "run", "inject": "run",
     ]
 
     private static func objection(to name: String) -> String {

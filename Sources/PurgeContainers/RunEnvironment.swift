@@ -6,6 +6,8 @@ import PurgeSystem
 package enum RunEnvironment {
     /// The variable with the path of the container.
     package static let mount = "PURGEFS_MOUNT"
+    /// The variable with COMMAND's exit status, for the command of `--check`.
+    package static let commandStatus = "PURGEFS_COMMAND_STATUS"
     /// Names of variables, and places relative to the container.
     private static let places: [(name: String, place: String)] = [
         ("HOME", ""), ("CFFIXED_USER_HOME", ""), ("TMPDIR", "tmp"), ("XDG_CACHE_HOME", "Library/Caches"),
@@ -17,8 +19,11 @@ package enum RunEnvironment {
         .init($0.name, $0.place.isEmpty ? "the container" : "\($0.place) in the container")
     }
 
-    package static func make(mountpoint: String) -> [RawText] {
-        let added = places.map { ($0.name, $0.place.isEmpty ? mountpoint : "\(mountpoint)/\($0.place)") }
+    /// - Parameter status: that of COMMAND, if it has ended.
+    package static func make(mountpoint: String, after status: Int32? = nil) -> [RawText] {
+        let added =
+            places.map { ($0.name, $0.place.isEmpty ? mountpoint : "\(mountpoint)/\($0.place)") }
+            + (status.map { [(commandStatus, "\($0)")] } ?? [])
         let kept = System.environment().filter { entry in
             !added.contains { name, _ in strncmp(entry, name + "=", name.utf8.count + 1) == 0 }
         }

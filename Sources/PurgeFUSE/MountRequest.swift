@@ -47,6 +47,7 @@ public struct MountRequest: Sendable {
     public var eventSink: EventSink?
     /// Receives a line for each request and event.
     public var trace: Trace?
+    public var record: CallRecord?
     /// Whether the mount is read-only; the last of several options counts.
     var isReadOnly: Bool { options.last { $0 == "ro" || $0 == "rw" } == "ro" }
 

@@ -62,7 +62,7 @@ extension MountService {
     ) throws(Errno) -> WorkThread {
         // Must come before the first request is served, because a request may purge names, which must then be announced.
         try server.kernel.begin(session: channel.session)
-        server.trace?.start(server.volume)
+        server.startWatching()
         let (started, ended) = (Gate(), Gate())
         let seen = started.generation
         let serving = try WorkThread(name: "serving") {

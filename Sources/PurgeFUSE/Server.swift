@@ -17,12 +17,14 @@ final class Server: Sendable {
     let streams = ParkedReads()
     let endingMark = EndingMark()
     let trace: Trace?
+    let record: CallRecord?
 
     init(volume: Volume, kernel: Kernel, _ request: MountRequest) {
         self.volume = volume
         self.kernel = kernel
         isReadOnly = request.isReadOnly
         trace = request.trace
+        record = request.record
     }
 
     // Unmanaged: the session's userdata is the server, which is never released.
@@ -58,12 +60,32 @@ final class Server: Sendable {
     static func release<Object: AnyObject>(_ object: Object) { Unmanaged.passUnretained(object).release() }
 }
 
+extension Server {
+    /// Starts the trace and the record, before the first request is served.
+    func startWatching() {
+        guard trace != nil || record != nil else { return }
+        shim_on_answer(
+            { context, unique, error, body, size in
+                guard let context else { return }
+                // Unmanaged: the server is never released.
+                let server = Unmanaged<Server>.fromOpaque(context).takeUnretainedValue()
+                server.trace?.end(unique, error, body, size)
+                server.record?.end(unique, error, body, size)
+            },
+            // Unmanaged: the server is never released.
+            Unmanaged.passUnretained(self).toOpaque())
+        if record != nil { volume.faultyCalls.watchReads() }
+        trace?.start(volume)
+    }
+}
+
 extension Server: RequestService {
     func prepareThread() { Volume.prepareWorkerThread() }
 
-    /// Traces the request. If it is the RELEASE of a file, notes it, because a RELEASE counts from the moment it is read.
+    /// Traces and records the request. If it is the RELEASE of a file, notes it, because a RELEASE counts from the moment it is read.
     func note(_ request: RawRequest) {
         if let trace { trace.begin(request, self) }
+        if let record { record.begin(request, self) }
         guard request.opcode == .release, !node(request.node).isControl,
             let handle = Self.object(request.firstWord, Handle.self)
         else { return }

@@ -6,7 +6,8 @@ extension Mounts {
     /// Files that `purgefs generate` writes, loaded by the shells they are for.
     @Suite struct CompletionTests {
         private static let verbs = [
-            "run", "sweep", "mount", "unmount", "list", "status", "set", "mark", "purge", "policy", "clean", "device",
+            "run", "sweep", "replay", "mount", "unmount", "list", "status", "set", "mark", "purge", "policy", "clean",
+            "device",
             "clock",
             "app", "events", "diagnose", "report", "why", "backup", "check",
         ]

@@ -24,6 +24,10 @@ import Testing
             ("write@a#b%=EIO", .write, "a#b%", .all, .error("EIO")),
             ("write@a#1[#]2#3=EIO", .write, "a#1[#]2", .only(3), .error("EIO")),
             ("write@a b =EIO", .write, "a b ", .all, .error("EIO")),
+            ("rename#1=power", .rename, nil, .only(1), .power(PowerLoss(.none))),
+            ("rename=power=none", .rename, nil, .all, .power(PowerLoss(.none))),
+            ("write@a=b#2=power=ordered", .write, "a=b", .only(2), .power(PowerLoss(.ordered))),
+            ("sync=power=torn:18446744073709551615", .sync, nil, .all, .power(PowerLoss(.torn, seed: .max))),
         ] as [(String, MomentKind, String?, FaultRule.Choice, FaultRule.Fault)])
     func reads(
         text: String, kind: MomentKind, glob: String?, choice: FaultRule.Choice, fault: FaultRule.Fault
@@ -43,7 +47,11 @@ import Testing
             ("write%0=EIO", .number("%0")), ("write%101=EIO", .number("%101")), ("write%=EIO", .number("%")),
             ("write#9223372036854775808=EIO", .number("#9223372036854775808")),
             ("write=eio", .fault("eio")), ("write=Eio", .fault("Eio")), ("write=5", .fault("5")),
-            ("write=ms", .fault("ms")), ("write=-5ms", .fault("-5ms")), ("write=power", .fault("power")),
+            ("write=ms", .fault("ms")), ("write=-5ms", .fault("-5ms")), ("write=powr", .fault("powr")),
+            ("write=power=", .fault("power=")), ("write=power=x", .fault("power=x")),
+            ("write=power=torn:", .fault("power=torn:")),
+            ("write=power=torn:x", .fault("power=torn:x")), ("write=power:torn", .fault("power:torn")),
+            ("=power=torn", .form),
             ("write=99999999999999999999ms", .fault("99999999999999999999ms")),
             ("write=3600001ms", .delayTooLong), ("write=61m", .delayTooLong), ("write=2h", .delayTooLong),
             ("open=short", .notShortened), ("sync=short", .notShortened), ("truncate=short", .notShortened),

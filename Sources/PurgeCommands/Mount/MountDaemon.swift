@@ -31,9 +31,12 @@ extension OptionSpec {
 
     static let traceOutput = OptionSpec("trace-file", .file, hidden: true, "write the trace to FILE")
 
+    static let recordOutput = OptionSpec("record-file", .file, hidden: true, "write the record to FILE")
+    static let recordsData = OptionSpec("record-data", .none, hidden: true, "with --record-file: what is written, too")
+
     static let daemon: [OptionSpec] = [
         readyDescriptor, diesWithParent, removeStore, knownStore, sendsEvents, sendsStatus, runsApp, controlsApp,
-        discardsStore, traceOutput,
+        discardsStore, traceOutput, recordOutput, recordsData,
     ]
 }
 
@@ -71,6 +74,7 @@ struct MountDaemon {
         self.request.isStoreDiscarded = arguments.has(.discardsStore)
         self.request.whenEnding = { Self.tell(serviceManager, .stopping) }
         self.request.trace = try Self.trace(arguments)
+        self.request.record = try Self.record(arguments)
         do throws(Errno) {
             log = try arguments.text(.log).map { (path) throws(Errno) in
                 try FileDescriptor.openOutput(path, O_APPEND)
@@ -95,6 +99,14 @@ struct MountDaemon {
         do throws(Errno) { return Trace(nil, to: try FileDescriptor.openOutput(path, O_TRUNC)) } catch {
             throw CommandFailure("cannot write the trace", output: path, error)
         }
+    }
+
+    private static func record(_ arguments: Arguments) throws(CommandFailure) -> CallRecord? {
+        guard let path = arguments.text(.recordOutput) else { return nil }
+        do throws(Errno) {
+            let output = try FileDescriptor.openOutput(path, O_TRUNC)
+            return CallRecord(to: output, keepsData: arguments.has(.recordsData))
+        } catch { throw CommandFailure("cannot write the record", output: path, error) }
     }
 
     private static func send(_ lines: [UInt8], to line: FileDescriptor) -> Bool {

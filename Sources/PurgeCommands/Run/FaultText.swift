@@ -13,6 +13,9 @@ enum FaultText {
             for case .error(let name) in rules.map(\.fault) where Errno(fault: name) == nil {
                 return words(for: .fault(name))
             }
+            for case .power in rules.map(\.fault) {
+                return "a loss of power needs a run that begins with it: purgefs run --fault '\(VisibleText.of(text))'"
+            }
             return ""
         } catch { return words(for: error) }
     }

@@ -176,6 +176,8 @@ struct RunSession {
             (hidden + [.removeStore]).map(\.text) + [prepared.area.root]
             + invocation.arguments.mountingWords()
             + (invocation.arguments.text(.traceFile).map { [OptionSpec.traceOutput.text, $0] } ?? [])
+            + (invocation.arguments.text(.recordFile).map { [OptionSpec.recordOutput.text, $0] } ?? [])
+            + (invocation.arguments.has(.data) ? [OptionSpec.recordsData.text] : [])
         let daemon = try DaemonProcess.start(
             programName: invocation.programName, options: options, store: prepared.store,
             known: prepared.directory, mountpoint: prepared.mountpoint)
@@ -222,7 +224,7 @@ struct RunSession {
                 (outcome.checkEnd, outcome.hasLostContainer) = (.exited(ExitStatus.runFailed), daemon.hasEnded())
                 return outcome
             }
-            let checking = try start(check, daemon)
+            let checking = try start(check, daemon, after: outcome.end)
             if controlsCommand { nameProcess(checking.pid) }
             let checked = try wait(for: checking, daemon)
             (outcome.checkEnd, outcome.hasLostContainer) = (checked.end, checked.hasLostContainer)
@@ -252,9 +254,12 @@ struct RunSession {
         return false
     }
 
-    private func start(_ words: [RawText], _ daemon: DaemonProcess) throws(CommandFailure) -> RunningCommand {
+    private func start(
+        _ words: [RawText], _ daemon: DaemonProcess, after end: ProcessEnd? = nil
+    ) throws(CommandFailure) -> RunningCommand {
         try RunningCommand.start(
-            words, environment: RunEnvironment.make(mountpoint: prepared.mountpoint), mask: mask,
+            words, environment: RunEnvironment.make(mountpoint: prepared.mountpoint, after: end?.exitStatus),
+            mask: mask,
             directory: invocation.arguments.has(.chdir) ? prepared.mountpoint : nil, beside: daemon.pid)
     }
 
@@ -315,6 +320,7 @@ struct RunSession {
         let outcome = outcome(of: result)
         return RunSummary(
             verdict: Self.verdict(of: outcome, events), status: outcome?.status,
+            commandStatus: outcome.flatMap { $0.checkEnd == nil ? nil : $0.end.exitStatus },
             refusedBefore: outcome.map { _ in prepared.refusedBefore },
             after: after?.status, events: events)
     }

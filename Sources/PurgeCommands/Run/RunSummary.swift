@@ -7,6 +7,8 @@ struct RunSummary {
     let verdict: RunVerdict
     /// COMMAND's exit status, 125 if the container was lost, or nil if COMMAND was not started.
     let status: Int32?
+    /// COMMAND's exit status if the check ran after it.
+    let commandStatus: Int32?
     /// How many writes the store had refused before COMMAND; nil if COMMAND was not reached.
     let refusedBefore: Int64?
     /// The status after the unmount; nil if the container disappeared earlier.
@@ -65,6 +67,7 @@ extension RunSummary {
         var version = 1
         var verdict: String
         var status: Int32?
+        var commandStatus: Int32?
         var terminated: Termination?
         var purged: Purged
         var refusedWrites: Int64
@@ -75,7 +78,7 @@ extension RunSummary {
 
     var json: String {
         let document = Document(
-            verdict: verdict.word, status: status,
+            verdict: verdict.word, status: status, commandStatus: commandStatus,
             terminated: events.termination.map {
                 .init(reason: $0.reason, code: $0.code, path: $0.path, pid: $0.pid, process: $0.process)
             },

@@ -39,6 +39,9 @@ extension OptionSpec {
         "events", .file, "write the events of this run to FILE (- is standard output), one JSON object per line")
     static let traceFile = OptionSpec(
         "trace", .file, "write a line for each request and event of the container to FILE")
+    static let recordFile = OptionSpec(
+        "record", .file, "write a line for each call that matters to the app to FILE (docs/POWER.md)")
+    static let data = OptionSpec("data", "with --record: what is written, too, so that it can be replayed")
     static let reportFile = OptionSpec(
         "report", .file,
         "at the end, write an HTML page about the container to FILE (- is standard output), as `purgefs report` "
@@ -63,7 +66,8 @@ extension Verb {
         options: [OptionSpec.store, OptionSpec.copyOf, OptionSpec.seed] + OptionSpec.mounting + [
             OptionSpec.at, OptionSpec.fault, OptionSpec.check, OptionSpec.signals, OptionSpec.chdir, OptionSpec.failOn,
             OptionSpec.eventsFile,
-            OptionSpec.summaryFile, OptionSpec.reportFile, OptionSpec.annotate, OptionSpec.traceFile, OptionSpec.quiet,
+            OptionSpec.summaryFile, OptionSpec.reportFile, OptionSpec.annotate, OptionSpec.traceFile,
+            OptionSpec.recordFile, OptionSpec.data, OptionSpec.quiet,
         ],
         operands: 1...(.max), endsAtFirstOperand: true,
         sections: [HelpSection(title: "ENVIRONMENT OF COMMAND", lines: RunEnvironment.help)],
@@ -89,6 +93,7 @@ private enum RunVerb {
         let request = try invocation.arguments.mountRequest(store: "", mountpoint: "")
         try checkFiles(invocation.arguments)
         warnOfLateOption(invocation)
+        if let power = try PowerRun(invocation) { return try power.run() }
         let demands = try RunDemands(invocation.arguments)
         let plan = try RunPlan(invocation.arguments.texts(.at), faults: invocation.arguments.texts(.fault))
         let origin = try origin(invocation.arguments)
@@ -130,6 +135,7 @@ private enum RunVerb {
 
     private static func outputs(_ arguments: Arguments) -> [(path: String, what: String)] {
         var outputs = arguments.daemonOutputs(trace: .traceFile)
+        if let record = arguments.text(.recordFile) { outputs.append((record, "record")) }
         if let events = arguments.text(.eventsFile), events != "-" { outputs.append((events, "events")) }
         return outputs
     }
@@ -151,11 +157,11 @@ private enum RunVerb {
     private static func checkFiles(_ arguments: Arguments) throws(CommandFailure) {
         for (file, what) in [
             (OptionSpec.reportFile, "report"), (.summaryFile, "summary"), (.traceFile, "trace"),
-            (.eventsFile, "events"),
+            (.recordFile, "record"), (.eventsFile, "events"),
         ] {
             // For events, `-` is standard output; for the log, it is a file.
             guard let path = arguments.text(file), file != .eventsFile || path != "-" else { continue }
-            for option in [OptionSpec.eventsFile, .log, .traceFile, .reportFile] where option != file {
+            for option in [OptionSpec.eventsFile, .log, .traceFile, .recordFile, .reportFile] where option != file {
                 guard let other = arguments.text(option), Places.areSame(path, other) else { continue }
                 throw .usage(
                     "\(file.text) and \(option.text) name the same file, \(VisibleText.of(path)): the \(what) would "

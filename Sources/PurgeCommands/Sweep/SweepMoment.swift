@@ -7,6 +7,8 @@ struct SweepMoment: Hashable {
     let number: Int64
     let path: String
     let process: String?
+    /// Whether this is the moment after the last call.
+    var isAfterLast = false
 
     /// Reads the call from an event of a fault.
     init?(_ event: Event) {
@@ -17,6 +19,14 @@ struct SweepMoment: Hashable {
         (path, process) = (event.path ?? "", event.process)
     }
 
+    /// A call of a record; with `isAfterLast`, the moment after the last one, which is of the same kind as `call`.
+    init?(_ call: RecordedCall, isAfterLast: Bool = false) {
+        guard let kind = call.kind, let number = call.moment else { return nil }
+        (self.kind, self.number) = (kind, isAfterLast ? number + 1 : number)
+        (path, process) = (isAfterLast ? "(after the last call)" : call.path, nil)
+        self.isAfterLast = isAfterLast
+    }
+
     var text: String { "\(kind.rawValue)#\(number)" }
 }
 
@@ -24,7 +34,7 @@ struct SweepMoment: Hashable {
 enum SweepFault: String, CaseIterable {
     /// One call fails, or it and all later ones of its kind.
     case error, errors
-    case full, short, purge, lock
+    case full, short, purge, lock, power
 
     /// The rule for a call; nil if the fault makes no difference there.
     func rule(at moment: SweepMoment) -> String? {
@@ -37,6 +47,7 @@ enum SweepFault: String, CaseIterable {
         case .full: kind == .write ? "full" : nil
         case .short: kind == .write || kind == .read ? "short" : nil
         case .purge, .lock: rawValue
+        case .power: nil  // from the record
         }
     }
 }
@@ -46,15 +57,24 @@ struct SweepTrial: Hashable {
     let moment: SweepMoment
     let fault: SweepFault
     let rule: String
+    /// The loss of power, if there is one.
+    var loss: PowerLoss?
+    /// The rule of a loss of power after the fault of `rule`. Without it, the loss is `rule` itself, and its state is made from
+    /// the record.
+    var powerRule: String?
+
+    var rules: [String] { [rule] + (powerRule.map { [$0] } ?? []) }
 
     /// Returns the trials for these calls. If there are more than `most`, returns that many: the groups with one fault and one
     /// kind of call take turns, and each group gives trials from its whole course.
-    static func trials(of moments: [SweepMoment], _ faults: [SweepFault], most: Int?) -> [SweepTrial] {
+    static func trials(
+        of moments: [SweepMoment], _ faults: [SweepFault], power: [SweepTrial], most: Int?
+    ) -> [SweepTrial] {
         let groups = faults.flatMap { fault in
             MomentKind.allCases.map { kind in
                 moments.filter { $0.kind == kind }.compactMap { moment -> SweepTrial? in
                     fault.rule(at: moment).map { SweepTrial(moment: moment, fault: fault, rule: $0) }
-                }
+                } + power.filter { $0.fault == fault && $0.moment.kind == kind }
             }
         }
         let all = Array(groups.joined())

@@ -29,21 +29,33 @@ struct SweepProcess {
     private(set) var isLate = false
 
     /// Starts COMMAND with these faults. `limit` is its longest time, in nanoseconds.
-    init(_ common: Common, name: String, faults: [String], limit: Int64?) throws(CommandFailure) {
+    init(
+        _ common: Common, name: String, faults: [String] = [], options more: [String] = [],
+        command: [RawText]? = nil, limit: Int64?
+    ) throws(CommandFailure) {
         place = "\(common.directory)/\(name)"
-        let shell = ["sh", "-c", "exec \"$@\" >\"$0\" 2>&1 </dev/null", place + ".out", Places.ownBinary()]
+        let shell = ["sh", "-c", "exec \"$@\" >>\"$0\" 2>&1 </dev/null", place + ".out", Places.ownBinary()]
         let options =
             ["run", "--quiet", "--events", place + ".events", "--summary", place + ".summary"] + common.options
-            + faults.flatMap { ["--fault", $0] } + ["--check", common.check, "--"]
-        let words = (shell + options).map { Array($0.utf8CString) } + common.command
+            + faults.flatMap { ["--fault", $0] } + more + ["--check", common.check, "--"]
+        let words = (shell + options).map { Array($0.utf8CString) } + (command ?? common.command)
         do throws(Errno) {
             pid = try System.spawn(words, environment: System.environment(), mask: common.mask)
         } catch { throw CommandFailure("cannot start a run", path: Places.ownBinary(), error) }
         deadline = limit.map { System.uptime() + $0 }
     }
 
-    /// Ends the run if its time is over. Called again and again until the run has ended.
-    mutating func enforceLimit() {
+    /// The number of bytes of output after which it is dropped: only its end is of interest.
+    private static let longestOutput: Int64 = 1 << 20
+
+    /// Drops output that has become too long, and ends the run if its time is over. Called again and again until the run has
+    /// ended.
+    mutating func enforceLimits() {
+        do throws(Errno) {
+            if try System.status(ofPath: place + ".out").st_size > Self.longestOutput {
+                try System.truncate(place + ".out", 0)
+            }
+        } catch {}  // there is no output yet
         let now = System.uptime()
         if killAt == nil, let deadline, now > deadline {
             isLate = true
@@ -82,11 +94,13 @@ struct SweepProcess {
         try text(".events").split(separator: "\n").compactMap { Self.decode(Event.self, String($0)) }
     }
 
-    /// The verdict of the summary; nil if there is none.
-    func verdict() throws(CommandFailure) -> String? {
-        struct Summary: Decodable { var verdict: String }
-        return Self.decode(Summary.self, try text(".summary"))?.verdict
+    struct Summary: Decodable {
+        var verdict: String
+        var commandStatus: Int32?
     }
+
+    /// The summary; nil if there is none.
+    func summary() throws(CommandFailure) -> Summary? { Self.decode(Summary.self, try text(".summary")) }
 
     /// The last lines, and at most 200 characters of each, that COMMAND or the check has written.
     func lastLines(_ count: Int = 1) throws(CommandFailure) -> String? {

@@ -7,7 +7,7 @@ import PurgeSystem
 struct SweepRun {
     private static let ending = SignalSet.ending
     /// The signals that the caller blocks, and that are fetched here.
-    static let blocked = ending.union(SignalSet(SIGCHLD))
+    static let blocked = ending.union(SignalSet(SIGCHLD, SIGPIPE))
 
     let common: SweepProcess.Common
     let jobs: Int
@@ -19,12 +19,16 @@ struct SweepRun {
     private static let limitFactor: Int64 = 20
     private static let leastLimit: Int64 = 30_000_000_000
 
-    /// Runs COMMAND without a fault. Returns its calls, and the time limit for the trials.
-    func count() throws(CommandFailure) -> (moments: [SweepMoment], limit: Int64) {
+    private var record: String { "\(common.directory)/record" }
+
+    /// Runs COMMAND without a fault. Returns its calls, and the time limit for the trials. With `isRecorded`, `powerTrials`
+    /// can be asked afterwards.
+    func count(isRecorded: Bool) throws(CommandFailure) -> (moments: [SweepMoment], limit: Int64) {
         let began = System.uptime()
         // A delay of nothing leaves an event of each call.
         var run = try SweepProcess(
-            common, name: "count", faults: MomentKind.allCases.map { "\($0.rawValue)=0ms" }, limit: limit)
+            common, name: "count", faults: MomentKind.allCases.map { "\($0.rawValue)=0ms" },
+            options: isRecorded ? ["--record", record, "--data"] : [], limit: limit)
         let end = try wait(for: &run)
         defer { run.removeFiles() }
         let events = try run.events()
@@ -33,7 +37,7 @@ struct SweepRun {
                 "COMMAND makes more calls than can be counted (\(dropped.reason ?? ""))\n  Sweep a smaller part of it.")
         }
         guard end == .exited(0) else {
-            let isOurs = ["passed", "lost", "notStarted", nil].contains(try run.verdict())
+            let isOurs = ["passed", "lost", "notStarted", nil].contains(try run.summary()?.verdict)
             let what = isOurs ? "purgefs run" : "COMMAND or the check"
             let words = run.isLate ? "did not end in time" : "failed"
             throw Self.failure("\(what) \(words) without any fault: \(try run.lastLines(3) ?? "no output")")
@@ -44,14 +48,27 @@ struct SweepRun {
         return (moments, limit)
     }
 
+    func powerTrials(most: Int?) throws(CommandFailure) -> [SweepTrial] {
+        SweepPower.trials(of: try CallsFile.read(record), most: most)
+    }
+
+    private func start(_ trial: SweepTrial, name: String, limit: Int64) throws(CommandFailure) -> SweepProcess {
+        guard let loss = trial.loss, trial.powerRule == nil else {
+            return try SweepProcess(common, name: name, faults: trial.rules, limit: limit)
+        }
+        let moment = trial.moment.isAfterLast ? nil : trial.moment.text
+        let words = PowerRun.replay(loss, before: moment, record)
+        return try SweepProcess(common, name: name, command: words.map { Array($0.utf8CString) }, limit: limit)
+    }
+
     private func wait(for run: inout SweepProcess) throws(CommandFailure) -> ProcessEnd {
         var signal: Int32?
         while true {
-            run.enforceLimit()
             if let end = try ended(run) {
                 if let signal { throw Self.interrupted(by: signal) }
                 return end
             }
+            run.enforceLimits()
             if let new = try nextSignal() {
                 signal = new
                 run.end()
@@ -73,8 +90,7 @@ struct SweepRun {
         do throws(CommandFailure) {
             while state.done < trials.count {
                 while state.next < trials.count, state.running.count < jobs {
-                    state.running[state.next] = try SweepProcess(
-                        common, name: "\(state.next)", faults: [trials[state.next].rule], limit: limit)
+                    state.running[state.next] = try start(trials[state.next], name: "\(state.next)", limit: limit)
                     state.next += 1
                 }
                 try collect(trials, &state)
@@ -92,8 +108,11 @@ struct SweepRun {
     /// Notes the results of the runs that have ended.
     private func collect(_ trials: [SweepTrial], _ state: inout State) throws(CommandFailure) {
         for index in state.running.keys.sorted() {
-            state.running[index]?.enforceLimit()
-            guard let run = state.running[index], let end = try ended(run) else { continue }
+            guard let run = state.running[index] else { continue }
+            guard let end = try ended(run) else {
+                state.running[index]?.enforceLimits()
+                continue
+            }
             state.running[index] = nil
             let result = try result(of: trials[index], run, end)
             run.removeFiles()
@@ -108,7 +127,7 @@ struct SweepRun {
         for index in state.running.keys { state.running[index]?.end() }
         while !state.running.isEmpty {
             for index in Array(state.running.keys) {
-                state.running[index]?.enforceLimit()
+                state.running[index]?.enforceLimits()
                 if let run = state.running[index], try ended(run) != nil { state.running[index] = nil }
             }
             _ = try nextSignal()
@@ -119,12 +138,16 @@ struct SweepRun {
         of trial: SweepTrial, _ run: SweepProcess, _ end: ProcessEnd
     ) throws(CommandFailure) -> SweepResult {
         let fault = try run.events().lazy.compactMap(SweepMoment.init).first
+        let summary = try run.summary()
         let outcome: SweepOutcome =
-            switch try run.verdict() {
+            switch summary?.verdict {
             case _ where run.isLate: .failed("did not end in time")
-            case "checkFailed" where fault == nil: .broken("the check failed, although the fault did not occur")
+            case _ where trial.loss != nil && summary?.commandStatus == ExitStatus.runFailed:
+                .broken("the record could not be replayed")
+            case "checkFailed" where fault == nil && trial.loss == nil:
+                .broken("the check failed, although the fault did not occur")
             case "checkFailed": .failed("the check \(RunReport.words(of: end))")
-            case "passed" where end == .exited(0): fault == nil ? .notReached : .held
+            case "passed" where end == .exited(0): fault == nil && trial.loss == nil ? .notReached : .held
             default: .broken("purgefs run \(RunReport.words(of: end))")
             }
         return SweepResult(

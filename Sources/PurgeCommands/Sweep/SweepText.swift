@@ -55,14 +55,15 @@ struct SweepText {
             let detail = first.outcome.detail ?? ""
             lines.append("  \(fault.rawValue): \(those.count) of \(tried) failed; first: \(detail)")
             if let last = first.lastLine { lines.append("    \(last)") }
-            lines.append("    \(Self.command(for: first.trial.rule, common))")
+            lines.append("    \(Self.command(for: first.trial, common))")
         }
         return lines
     }
 
     /// Returns the command line that repeats a trial.
-    static func command(for rule: String, _ common: SweepProcess.Common) -> String {
-        let options = ["purgefs", "run"] + common.options + ["--fault", rule, "--check", common.check, "--"]
+    static func command(for trial: SweepTrial, _ common: SweepProcess.Common) -> String {
+        let faults = trial.rules.flatMap { ["--fault", $0] }
+        let options = ["purgefs", "run"] + common.options + faults + ["--check", common.check, "--"]
         return VisibleText.of(ShellWord.line(options + common.command.map(Places.text)))
     }
 }
@@ -96,10 +97,10 @@ extension SweepText {
         let (trial, moment) = (result.trial, result.trial.moment)
         return .init(
             call: moment.kind.rawValue, number: moment.number, path: moment.path, process: moment.process,
-            fault: trial.fault.rawValue, rule: trial.rule, outcome: result.outcome.word,
+            fault: trial.fault.rawValue, rule: trial.rules.joined(separator: " "), outcome: result.outcome.word,
             detail: result.outcome.detail, output: result.lastLine,
             otherCourse: result.tookAnotherCourse ? true : nil,
-            command: result.outcome.word == "failed" ? Self.command(for: trial.rule, common) : nil)
+            command: result.outcome.word == "failed" ? Self.command(for: trial, common) : nil)
     }
 
     /// The form of JUnit: a test case for each trial.
@@ -109,14 +110,14 @@ extension SweepText {
         text += #"errors="\#(broken.count)" skipped="\#(count("notReached"))">"# + "\n"
         for result in results {
             let moment = result.trial.moment
-            let name = Self.escaped("\(result.trial.rule) \(VisibleText.of(moment.path))")
+            let name = Self.escaped("\(result.trial.rules.joined(separator: " ")) \(VisibleText.of(moment.path))")
             text += #"  <testcase classname="\#(moment.kind.rawValue)" name="\#(name)""#
             switch result.outcome {
             case .held: text += "/>\n"
             case .notReached: text += "><skipped/></testcase>\n"
             case .failed(let detail), .broken(let detail):
                 let element = result.outcome.word == "failed" ? "failure" : "error"
-                let command = Self.command(for: result.trial.rule, common)
+                let command = Self.command(for: result.trial, common)
                 text += "><\(element) message=\"\(Self.escaped(detail))\">"
                 text += Self.escaped([result.lastLine, command].compactMap(\.self).joined(separator: "\n"))
                 text += "</\(element)></testcase>\n"

@@ -10,7 +10,7 @@ extension OptionSpec {
         "the command, run with sh -c, that must succeed in the container afterwards; without it, COMMAND once more")
     fileprivate static let moments = OptionSpec(
         "moments", .list("FAULT", SweepFault.allCases.map(\.rawValue)), addsUp: true,
-        "the faults to try: error (EIO), errors (EIO from then on), full, short, purge, lock (all of "
+        "the faults to try: error (EIO), errors (EIO from then on), full, short, purge, lock, power (all of "
             + "them). May be repeated")
     fileprivate static let most = OptionSpec(
         "most", .number("N"), "try at most N faults, evenly spread over the calls")
@@ -54,12 +54,20 @@ private struct SweepVerb {
     let invocation: Invocation
 
     func run() throws(CommandFailure) -> Int32 {
+        do throws(CommandFailure) { return try sweep() } catch {
+            guard error.status == ExitStatus.failed else { throw error }
+            throw CommandFailure(status: ExitStatus.runFailed, message: error.message)
+        }
+    }
+
+    private func sweep() throws(CommandFailure) -> Int32 {
         let arguments = invocation.arguments
         _ = try arguments.mountRequest(store: "", mountpoint: "")
         let most = try number(.most)
         let jobs = try number(.jobs) ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         let limit = arguments.text(.timeLimit).flatMap { TimeSpan(text: $0) }.map { $0.seconds * 1_000_000_000 }
         let faults = try faults()
+        let junit = try junit()
         let mask: SignalSet
         do throws(Errno) { mask = try System.block(SweepRun.blocked) } catch {
             throw CommandFailure("cannot begin a sweep", path: "signals", error)
@@ -70,7 +78,7 @@ private struct SweepVerb {
                 throw CommandFailure("cannot make a temporary directory", path: area.store, error)
             }
             let status = try sweep(
-                in: area.store, mask, faults, most: most, jobs: jobs, limit: limit)
+                in: area.store, mask, faults, most: most, jobs: jobs, limit: limit, junit)
             try area.remove()
             return status
         } catch {
@@ -85,7 +93,8 @@ private struct SweepVerb {
     }
 
     private func sweep(
-        in directory: String, _ mask: SignalSet, _ faults: [SweepFault], most: Int?, jobs: Int, limit: Int64?
+        in directory: String, _ mask: SignalSet, _ faults: [SweepFault], most: Int?, jobs: Int, limit: Int64?,
+        _ junit: FileDescriptor?
     ) throws(CommandFailure) -> Int32 {
         let command = invocation.rawOperands
         let common = SweepProcess.Common(
@@ -99,12 +108,13 @@ private struct SweepVerb {
                 "\r\(Bar.forLocale().text(Int64(done), of: Int64(all), width: 30)) \(done) of \(all), \(failed) failed "
             do throws(Errno) { try System.writeAll(STDERR_FILENO, Array(text.utf8)) } catch {}  // only progress
         }
-        let (moments, runLimit) = try run.count()
-        let trials = SweepTrial.trials(of: moments, faults, most: most)
+        let (moments, runLimit) = try run.count(isRecorded: faults.contains(.power))
+        let power = faults.contains(.power) ? try run.powerTrials(most: most) : []
+        let trials = SweepTrial.trials(of: moments, faults, power: power, most: most)
         let results = try run.carryOut(trials, limit: runLimit)
         if showsProgress { console.note("") }
         let text = SweepText(results: results, calls: moments.count, common: common)
-        try write(text)
+        try write(text, junit: junit)
         console.warn("sweep: " + text.summary)
         if let broken = text.broken.first {
             throw CommandFailure(
@@ -122,14 +132,23 @@ private struct SweepVerb {
         return words.map { "'" + $0.replacing("'", with: #"'\''"#) + "'" }.joined(separator: " ")
     }
 
-    private func write(_ text: SweepText) throws(CommandFailure) {
-        if let path = invocation.arguments.text(.junit) {
-            do throws(Errno) {
-                try FileDescriptor.openOutput(path, O_TRUNC).writeAll(Array(text.junit.utf8))
-            } catch { throw CommandFailure("cannot write the results", output: path, error) }
+    /// Opens the file of `--junit`, before anything is run.
+    private func junit() throws(CommandFailure) -> FileDescriptor? {
+        guard let path = invocation.arguments.text(.junit) else { return nil }
+        do throws(Errno) { return try FileDescriptor.openOutput(path, O_TRUNC) } catch {
+            throw CommandFailure("cannot write the results", output: path, error)
         }
-        if invocation.arguments.has(.sweepJSON) { return try invocation.console.write(text.json) }
-        for line in text.lines { try invocation.console.print(line) }
+    }
+
+    private func write(_ text: SweepText, junit: FileDescriptor?) throws(CommandFailure) {
+        if invocation.arguments.has(.sweepJSON) {
+            try invocation.console.write(text.json)
+        } else {
+            for line in text.lines { try invocation.console.print(line) }
+        }
+        do throws(Errno) { try junit?.writeAll(Array(text.junit.utf8)) } catch {
+            throw CommandFailure("cannot write the results", output: invocation.arguments.text(.junit) ?? "", error)
+        }
     }
 
     private func options() -> [String] {

@@ -74,7 +74,8 @@ extension Request {
         _ node: fuse_ino_t, from info: FileInfo?, at offset: Int64, to toInfo: FileInfo?, at toOffset: Int64,
         _ length: Int
     ) {
-        if self.node(node).isControl { return fail(.notSupported) }
+        // The kernel then reads and writes, so that a record has the data.
+        if self.node(node).isControl || server.record?.keepsData == true { return fail(.notSupported) }
         let write = WriteRequest(
             offset: toOffset, length: Int(clamping: UInt(bitPattern: length)), isMapped: false,
             dropsPrivileges: false, tid: tid)

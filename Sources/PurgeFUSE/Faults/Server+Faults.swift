@@ -13,7 +13,8 @@ extension Server {
         switch volume.faultyCalls.meet(call) {
         case .served: return nil
         case .shortened:
-            request.shorten()
+            // The kernel does not start a program of which it has read less than it asked for.
+            if !System.isStartingProgram(thread: request.thread) { request.shorten() }
             return nil
         case .refused(let error): return error
         }
@@ -37,8 +38,12 @@ extension Server {
         case 21, 24: kind = .setxattr
         default: return nil
         }
-        let isOurs = node(request.node).isControl || kernel.pages.isWaiting(by: request.thread)
-        return isOurs ? nil : kind
+        return isOwn(request) ? nil : kind
+    }
+
+    /// Whether a request is about a control file, or comes from one of our own threads.
+    func isOwn(_ request: RawRequest) -> Bool {
+        node(request.node).isControl || kernel.pages.isWaiting(by: request.thread)
     }
 
     func noteEnd() { volume.faultyCalls.endDelays() }

@@ -1,5 +1,3 @@
-import CFuse
-import CFuseShims
 import Glibc
 import PurgeModel
 import PurgeStore
@@ -29,14 +27,8 @@ public final class Trace: Sendable {
 
     private func includes(_ other: Family?) -> Bool { family == nil || family == other }
 
-    /// Starts the trace, before the first request is served.
+    /// Starts to trace events.
     func start(_ volume: Volume) {
-        shim_on_answer(
-            { context, unique, error, body, size in
-                guard let context else { return }
-                // Unmanaged: never released, because this function stays set until the process ends.
-                Unmanaged<Trace>.fromOpaque(context).takeUnretainedValue().end(unique, error, body, size)
-            }, Unmanaged.passRetained(self).toOpaque())
         guard includes(.events) else { return }
         let events = volume.events.addReader()
         // Weak, because the reader owns this closure. The volume keeps the reader.
@@ -59,7 +51,7 @@ public final class Trace: Sendable {
     }
 
     /// Writes the line before the answer is sent, so every call that has returned has its line.
-    private func end(_ unique: UInt64, _ error: Int32, _ body: UnsafeRawPointer?, _ size: Int) {
+    func end(_ unique: UInt64, _ error: Int32, _ body: UnsafeRawPointer?, _ size: Int) {
         guard let request = begun.withLock({ $0.removeValue(forKey: unique) }) else { return }
         let result =
             switch request.answer {

@@ -37,7 +37,7 @@ struct RawRequest {
         number = buffer.load(fromByteOffset: 4, as: UInt32.self)
     }
 
-    private func word<Value: FixedWidthInteger>(_ offset: Int, _ type: Value.Type = Value.self) -> Value {
+    func word<Value: FixedWidthInteger>(_ offset: Int, _ type: Value.Type = Value.self) -> Value {
         base?.load(fromByteOffset: offset, as: type) ?? 0
     }
 
@@ -84,6 +84,10 @@ struct RawRequest {
     var openDropsPrivileges: Bool { word(44, UInt32.self) & 1 != 0 }
     /// FATTR_KILL_SUIDGID of fuse_setattr_in.valid
     var changeDropsPrivileges: Bool { word(40, UInt32.self) & (1 << 11) != 0 }
+
+    func bytes(_ offset: Int, count: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base.map { $0 + offset }, count: base == nil ? 0 : count)
+    }
 
     /// Returns the zero-terminated text at an offset, or the text that comes `number` texts later.
     func text(_ offset: Int, number: Int = 0) -> String {

@@ -29,6 +29,8 @@ public struct FaultRule: Hashable, Sendable {
         case reboot
         /// The app is killed, and the call is not carried out.
         case kill
+        /// The power fails just before the call. Only `purgefs run --fault` has it.
+        case power(PowerLoss)
     }
 
     public let kind: MomentKind
@@ -38,6 +40,8 @@ public struct FaultRule: Hashable, Sendable {
     public let fault: Fault
     /// The rule as the user wrote it.
     public let text: String
+    /// The rule up to the `=` before the fault.
+    public let condition: String
 
     /// The longest delay, an hour.
     public static let longestDelay: Int64 = 3_600_000
@@ -58,15 +62,13 @@ public struct FaultRule: Hashable, Sendable {
     }
 
     /// The faults that have a name of their own.
-    public static let words = ["short", "full", "purge", "lock", "reboot", "kill"]
+    public static let words = ["short", "full", "purge", "lock", "reboot", "kill", "power"]
 
     /// Parses a rule. Accepts any name of the form of an error's name: the caller knows which errors exist.
     public init(text: String) throws(Objection) {
-        // The fault contains no `=`, but a pattern may.
-        guard let equals = text.lastIndex(of: "="), equals != text.startIndex else { throw .form }
-        let what = text[text.index(after: equals)...]
-        guard !what.isEmpty else { throw .form }
-        var when = text[..<equals]
+        guard let (first, what) = Self.parts(of: text) else { throw .form }
+        var when = first
+        condition = String(first)
         choice = try Self.takeChoice(from: &when)
         let at = when.firstIndex(of: "@")
         let word = String(when[..<(at ?? when.endIndex)])
@@ -76,6 +78,27 @@ public struct FaultRule: Hashable, Sendable {
         fault = try Self.fault(String(what))
         if fault == .short, kind != .read, kind != .write { throw .notShortened }
         (self.kind, self.text) = (kind, text)
+    }
+
+    /// The parts before and after the `=`. A pattern may contain one, and so may a fault of power: `rename#1=power=torn`.
+    private static func parts(of text: String) -> (Substring, Substring)? {
+        guard var equals = text.lastIndex(of: "=") else { return nil }
+        let head = text[..<equals]
+        if head.hasSuffix("=power") { equals = text.index(head.endIndex, offsetBy: -6) }
+        let what = text[text.index(after: equals)...]
+        return equals == text.startIndex || what.isEmpty ? nil : (text[..<equals], what)
+    }
+
+    /// Parses `power`, `power=torn` or `power=torn:7`.
+    private static func powerLoss(_ word: String) -> PowerLoss? {
+        guard word != "power" else { return PowerLoss(.none) }
+        let parts = word.dropFirst("power=".count).split(separator: ":", omittingEmptySubsequences: false)
+        guard word.hasPrefix("power="), parts.count <= 2, let rest = PowerLoss.Rest(rawValue: String(parts[0])) else {
+            return nil
+        }
+        guard parts.count == 2 else { return PowerLoss(rest) }
+        guard parts[1].allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
+        return UInt64(parts[1]).map { PowerLoss(rest, seed: $0) }
     }
 
     /// Removes the choice from the end of the first part of a rule.
@@ -108,6 +131,7 @@ public struct FaultRule: Hashable, Sendable {
         if word.first == "E", word.dropFirst().allSatisfy({ $0.isASCII && ($0.isUppercase || $0.isNumber) }) {
             return .error(word)
         }
+        if let loss = powerLoss(word) { return .power(loss) }
         guard let delay = milliseconds(word) else { throw .fault(word) }
         guard delay <= longestDelay else { throw .delayTooLong }
         return .delay(delay)

@@ -14,6 +14,12 @@ public enum JSONText {
         }
     }
 
+    /// Bytes in base64, for a member of JSON.
+    public static func base64(_ bytes: some Collection<UInt8>) -> String { Data(bytes).base64EncodedString() }
+
+    /// The bytes of a member in base64; nil if it is not.
+    public static func bytes(base64: String) -> [UInt8]? { Data(base64Encoded: base64).map { Array($0) } }
+
     /// Decodes a string that `encode` wrote. Throws DecodingError.
     public static func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
         try JSONDecoder().decode(type, from: Data(Array(text.utf8)))

@@ -11,6 +11,9 @@ extension System {
     public static func pwrite(_ fd: Int32, _ buffer: UnsafeRawBufferPointer, offset: Int64) throws(Errno) -> Int {
         try SystemCall.run(.pwrite) { shim_pwrite(fd, buffer.baseAddress, buffer.count, offset) }
     }
+    public static func pwrite(_ fd: Int32, _ bytes: [UInt8], offset: Int64) throws(Errno) -> Int {
+        try SystemCall.run(.pwrite) { shim_pwrite(fd, bytes, bytes.count, offset) }
+    }
     public static func read(_ fd: Int32, _ buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
         try SystemCall.run(.read) { shim_read(fd, buffer.baseAddress, buffer.count) }
     }

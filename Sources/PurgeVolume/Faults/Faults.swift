@@ -9,6 +9,7 @@ final class Faults: Sendable {
     /// Whether any rule is in force. Read for each request, without the lock.
     private let areSet = Atomic<Bool>(false)
     private let concernReads = Atomic<Bool>(false)
+    private let areReadsRecorded = Atomic<Bool>(false)
     /// Threads that change the device for a call, and may end after the call.
     private let threads = Mutex<[(thread: WorkThread, hasEnded: Ending)]>([])
     /// Advances when delays may be over: the faults were written off, or no more requests are served.
@@ -19,13 +20,19 @@ final class Faults: Sendable {
 
     var isWatching: Bool { areSet.load(ordering: .relaxed) }
     /// Whether reads must reach the daemon.
-    var watchesReads: Bool { concernReads.load(ordering: .relaxed) }
+    var watchesReads: Bool { concernReads.load(ordering: .relaxed) || areReadsRecorded.load(ordering: .relaxed) }
     var text: String { rules.withLock { $0.text } }
 
-    /// Carries out a command. EINVAL if a rule names an error that does not exist, or if there would be too many rules.
+    /// Lets all reads reach the daemon.
+    func watchReads() { areReadsRecorded.store(true, ordering: .relaxed) }
+
+    /// Carries out a command. EINVAL if a rule names an error that does not exist or is about
+    /// power, or if there would be too many rules.
     func carryOut(_ command: FaultCommand) throws(Errno) {
         if case .add(let new, _) = command {
             for case .error(let name) in new.map(\.fault) where Errno(fault: name) == nil { throw .invalid }
+            // A mount has no copy of what was there before its app.
+            for case .power in new.map(\.fault) { throw .invalid }
         }
         let isDone = rules.withLock { rules in
             let isDone = rules.carryOut(command)

@@ -45,6 +45,9 @@ public struct FaultyCalls: VolumeFamily {
         return outcome
     }
 
+    /// Lets all reads reach the daemon, because they are recorded.
+    public func watchReads() { core.faults.watchReads() }
+
     /// Ends the delays of calls, because no more requests are served.
     public func endDelays() { core.faults.endDelays() }
 
@@ -74,7 +77,7 @@ public struct FaultyCalls: VolumeFamily {
             change(until: { $0.device.boots != boots }) { (changes) throws(Errno) in
                 try changes.apply(.reboot, as: "faults=\(rule.text)", by: call.thread)
             }
-        case .kill:
+        case .kill, .power:
             port.expectSlowWork()
             core.app.killApp(or: call.thread)
             return .refused(.interrupted)
@@ -125,7 +128,7 @@ extension FaultRule {
     /// Whether the fault ends the call if its caller is killed.
     fileprivate var endsCall: Bool {
         switch fault {
-        case .delay, .kill: true
+        case .delay, .kill, .power: true
         case .error, .short, .full, .purge, .lock, .reboot: false
         }
     }

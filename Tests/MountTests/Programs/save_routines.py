@@ -1,9 +1,11 @@
 """Ways in which an app saves a number, right ones and wrong ones, for `purgefs sweep`.
 
     save_routines.py NAME          adds one to the number
-    save_routines.py check NAME    fails unless the old or the new number can be read
+    save_routines.py check         fails unless the old or the new number can be read; the new one if the save has succeeded
     save_routines.py names         lists the routines: `right NAME` and `wrong NAME`
 """
+import ctypes
+import mmap
 import os
 import sys
 
@@ -27,15 +29,19 @@ def read(path):
         os.close(file)
 
 
-def write(path, content, flags=os.O_CREAT | os.O_TRUNC):
+def write(path, content, flags=os.O_CREAT | os.O_TRUNC, sync=os.fsync):
     """Writes all of the content, or raises."""
     file = os.open(path, os.O_WRONLY | flags, 0o600)
     try:
         while content:
             content = content[os.write(file, content):]
-        os.fsync(file)
+        sync(file)
     finally:
         os.close(file)
+
+
+def no_sync(file):
+    pass
 
 
 def sync_folder(path):
@@ -59,6 +65,7 @@ def right_rename_checked():
     if read(NUMBER + ".new") != NEW:
         raise OSError("not written")
     os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
 
 
 def right_remove_first_attempt():
@@ -68,6 +75,7 @@ def right_remove_first_attempt():
         pass
     write(NUMBER + ".new", NEW, os.O_CREAT | os.O_EXCL)
     os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
 
 
 def right_link():
@@ -75,6 +83,7 @@ def right_link():
     os.link(NUMBER, NUMBER + ".old")
     os.rename(NUMBER + ".new", NUMBER)
     os.unlink(NUMBER + ".old")
+    sync_folder(DOCUMENTS)
 
 
 def right_backup():
@@ -82,6 +91,7 @@ def right_backup():
     write(NUMBER + ".backup", read(NUMBER))
     write(NUMBER, NEW)
     os.unlink(NUMBER + ".backup")
+    sync_folder(DOCUMENTS)
 
 
 def right_folder():
@@ -89,6 +99,7 @@ def right_folder():
     os.mkdir(DOCUMENTS + "/2")
     write(DOCUMENTS + "/2/number", NEW)
     os.rename(DOCUMENTS + "/2/number", NUMBER)
+    sync_folder(DOCUMENTS)
 
 
 def right_append():
@@ -113,6 +124,7 @@ def right_temporary():
         write(HOME + "/tmp/number", NEW)
         try:
             os.rename(HOME + "/tmp/number", NUMBER)
+            sync_folder(DOCUMENTS)
             return
         except FileNotFoundError:
             pass
@@ -126,6 +138,111 @@ def right_missing():
     except FileNotFoundError:
         write(NUMBER, OLD, os.O_CREAT | os.O_EXCL)
     right_rename()
+
+
+def right_fdatasync():
+    write(NUMBER + ".new", NEW, sync=os.fdatasync)
+    os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
+
+
+def right_synchronous():
+    """O_SYNC instead of fsync."""
+    write(NUMBER + ".new", NEW, os.O_CREAT | os.O_TRUNC | os.O_SYNC, sync=no_sync)
+    os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
+
+
+def right_synchronous_data():
+    write(NUMBER + ".new", NEW, os.O_CREAT | os.O_TRUNC | os.O_DSYNC, sync=no_sync)
+    os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
+
+
+def right_mapping():
+    """A mapping needs its space before, because a store cannot fail with an error."""
+    file = os.open(NUMBER + ".new", os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.posix_fallocate(file, 0, len(NEW))
+        with mmap.mmap(file, len(NEW)) as pages:
+            pages[:] = NEW
+            pages.flush()
+    finally:
+        os.close(file)
+    os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
+
+
+def right_nameless():
+    """O_TMPFILE, whose file gets its name when it is complete."""
+    file = os.open(DOCUMENTS, os.O_WRONLY | os.O_TMPFILE, 0o600)
+    try:
+        if os.write(file, NEW) != len(NEW):
+            raise OSError("short")
+        os.fsync(file)
+        path = f"/proc/self/fd/{file}".encode()
+        if ctypes.CDLL(None, use_errno=True).linkat(-100, path, -100, (NUMBER + ".new").encode(), 0x400):
+            raise OSError(ctypes.get_errno(), "linkat")
+    finally:
+        os.close(file)
+    os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
+
+
+def right_reserved():
+    """The space first, so that a full device is noticed before anything is changed."""
+    file = os.open(NUMBER + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.posix_fallocate(file, 0, len(NEW))
+        if os.write(file, NEW) != len(NEW):
+            raise OSError("short")
+        os.fsync(file)
+    finally:
+        os.close(file)
+    os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
+
+
+def right_exchange():
+    """RENAME_EXCHANGE, so that the old number stays under the other name until the folder is synced."""
+    write(NUMBER + ".new", NEW)
+    if ctypes.CDLL(None, use_errno=True).renameat2(
+            -100, (NUMBER + ".new").encode(), -100, NUMBER.encode(), 2):
+        raise OSError(ctypes.get_errno(), "renameat2")
+    sync_folder(DOCUMENTS)
+    os.unlink(NUMBER + ".new")
+
+
+def right_journal():
+    """The new number goes to a journal first; the check completes what the journal says."""
+    write(NUMBER + ".journal", NEW + b"\n")
+    write(NUMBER, NEW, os.O_CREAT)
+    os.unlink(NUMBER + ".journal")
+    sync_folder(DOCUMENTS)
+
+
+def right_error_reported():
+    """An error removes the attempt, and is reported."""
+    try:
+        write(NUMBER + ".new", NEW)
+    except OSError:
+        try:
+            os.unlink(NUMBER + ".new")
+        except OSError:
+            pass
+        raise
+    os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
+
+
+def right_read_back():
+    """The file is read again after its sync, and the folder is synced twice."""
+    write(NUMBER + ".new", NEW)
+    sync_folder(DOCUMENTS)
+    if read(NUMBER + ".new") != NEW:
+        raise OSError("not written")
+    os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
 
 
 # Wrong.
@@ -202,12 +319,112 @@ def wrong_backup_dropped():
     os.unlink(NUMBER + ".backup")
 
 
+def wrong_not_synced():
+    write(NUMBER + ".new", NEW, sync=no_sync)
+    os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
+
+
+def wrong_folder_not_synced():
+    """It says that the number is saved although a loss of power may bring the old one back."""
+    write(NUMBER + ".new", NEW)
+    os.rename(NUMBER + ".new", NUMBER)
+
+
+def wrong_synced_too_early():
+    file = os.open(NUMBER + ".new", os.O_WRONLY | os.O_CREAT, 0o600)
+    if os.write(file, NEW[:5]) != 5:
+        raise OSError("short")
+    os.fsync(file)
+    if os.write(file, NEW[5:]) != 5:
+        raise OSError("short")
+    os.close(file)
+    os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
+
+
+def wrong_other_file_synced():
+    write(NUMBER + ".new", NEW, sync=no_sync)
+    file = os.open(NUMBER, os.O_RDONLY)
+    os.fsync(file)
+    os.close(file)
+    os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
+
+
+def wrong_mapping_not_synced():
+    file = os.open(NUMBER + ".new", os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.posix_fallocate(file, 0, len(NEW))
+    with mmap.mmap(file, len(NEW)) as pages:
+        pages[:] = NEW
+    os.close(file)
+    os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
+
+
+def wrong_full_ignored():
+    """Only a full device is taken for success."""
+    try:
+        write(NUMBER + ".new", NEW)
+    except OSError as error:
+        if error.errno != 28:
+            raise
+    os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
+
+
+def wrong_sync_error_ignored():
+    """It says that the number is saved although the sync has failed."""
+    file = os.open(NUMBER, os.O_WRONLY)
+    if os.pwrite(file, NEW, 0) != len(NEW):
+        raise OSError("short")
+    try:
+        os.fsync(file)
+    except OSError:
+        pass
+    os.close(file)
+
+
+def wrong_renamed_away():
+    """Between the two renames there is no number."""
+    write(NUMBER + ".new", NEW)
+    os.rename(NUMBER, NUMBER + ".old")
+    os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
+
+
+def wrong_sync_retried():
+    """After a sync that has failed, the next one says nothing about the data from before."""
+    def sync(file):
+        for _ in range(3):
+            try:
+                return os.fsync(file)
+            except OSError:
+                pass
+        raise OSError("not synced")
+    write(NUMBER + ".new", NEW, sync=sync)
+    os.rename(NUMBER + ".new", NUMBER)
+    sync_folder(DOCUMENTS)
+
+
+def wrong_only_in_caches():
+    """The only copy is in Library/Caches for a moment."""
+    os.rename(NUMBER, HOME + "/Library/Caches/number")
+    write(HOME + "/Library/Caches/number", NEW)
+    os.rename(HOME + "/Library/Caches/number", NUMBER)
+    sync_folder(DOCUMENTS)
+
+
 def number():
     """The number that the app would read at its next start."""
     if os.path.exists(NUMBER + ".backup"):
         backup = read(NUMBER + ".backup")
         if backup == OLD:
             return backup
+    if os.path.exists(NUMBER + ".journal"):
+        journal = read(NUMBER + ".journal")
+        if journal == NEW + b"\n":
+            return NEW
     content = read(NUMBER)
     records = [line for line in content.split(b"\n")[:-1] if len(line) == len(OLD)] if b"\n" in content else [content]
     return records[-1] if records else content[: len(OLD)]
@@ -219,6 +436,10 @@ if __name__ == "__main__":
         print("\n".join(name.replace("_", " ", 1) for name in routines))
     elif sys.argv[1] == "check":
         found = number()
-        sys.exit(0 if found in (OLD, NEW) else f"{found!r} is neither number")
+        isSaved = os.environ.get("PURGEFS_COMMAND_STATUS") == "0"
+        if found not in (OLD, NEW):
+            sys.exit(f"{found!r} is neither number")
+        if isSaved and found == OLD:
+            sys.exit("the number was saved, and is the old one")
     else:
         routines[sys.argv[1]]()

@@ -1,0 +1,113 @@
+import Glibc
+import PurgeCommandLine
+import PurgeContainers
+import PurgeModel
+import PurgeStore
+import PurgeSystem
+
+extension OptionSpec {
+    fileprivate static let before = OptionSpec(
+        "before", .text("KIND#N"), "stop just before this call, such as rename#1")
+    fileprivate static let power = OptionSpec(
+        "power", .choice("REST", PowerLoss.Rest.allCases.map(\.rawValue)),
+        "make only the changes that a loss of power leaves: those that were synced, and of the rest none, or all up to "
+            + "a point (ordered), or the names up to a point and any blocks of the data (torn)")
+    fileprivate static let powerSeed = OptionSpec(
+        "power-seed", .number("N"),
+        "choose the point and the blocks by N; with 0 the point is the end, and no block is there (0)")
+}
+
+extension Verb {
+    static let replay = Verb(
+        name: "replay", summary: "make the calls of a record again",
+        synopsis: "[options] FILE TARGET",
+        description: [
+            "Makes the calls that `purgefs run --record FILE --data` has recorded again in TARGET, one after the other, "
+                + "and prints each whose outcome is another: another error, or another number of bytes.",
+            "With --power, the result is a container after a loss of power (docs/POWER.md).",
+        ],
+        options: [.before, .power, .powerSeed],
+        operands: 2...2,
+        exitStatus: [
+            ExitStatus.line(ExitStatus.done, "all calls have had the same outcome"),
+            ExitStatus.line(ExitStatus.failed, "a call has had another outcome"),
+            ExitStatus.line(ExitStatus.usage),
+        ],
+        examples: ["purgefs run --record c.jsonl --data -- true; purgefs replay c.jsonl ."]
+    ) { (invocation) throws(CommandFailure) in try ReplayVerb(invocation: invocation).run() }
+}
+
+private struct ReplayVerb {
+    let invocation: Invocation
+
+    func run() throws(CommandFailure) -> Int32 {
+        let arguments = invocation.arguments
+        let calls = try CallsFile.read(arguments.operands[0])
+        let end = try end(in: calls)
+        let target = arguments.operands[1]
+        var replayer: Replayer
+        do throws(Errno) { replayer = try Replayer(target) } catch {
+            throw CommandFailure("cannot replay in", path: target, error)
+        }
+        guard let rest = arguments.text(.power).flatMap(PowerLoss.Rest.init) else {
+            if arguments.has(.powerSeed) { throw .usage("--power-seed needs --power") }
+            return try replay(calls[..<end], &replayer)
+        }
+        let seed = arguments.text(.powerSeed).flatMap { UInt64($0) } ?? 0
+        let survivors = PowerRecord(calls).survivors(of: PowerLoss(rest, seed: seed), before: end)
+        return try replay(survivors.flatMap { calls[$0.index].surviving($0) }[...], &replayer)
+    }
+
+    private func replay(_ calls: ArraySlice<RecordedCall>, _ replayer: inout Replayer) throws(CommandFailure) -> Int32 {
+        var status = ExitStatus.done
+        for call in calls {
+            let now: String
+            do throws(Errno) {
+                let count = try replayer.replay(call)
+                let then = call.call == .write ? min(call.result ?? 0, call.size ?? 0) : call.result
+                now = call.error != nil || count == then ? "" : "\(count ?? 0) bytes"
+                if call.error == nil, now.isEmpty { continue }
+            } catch {
+                now = error.name ?? "\(error)"
+                if now == call.error { continue }
+            }
+            status = ExitStatus.failed
+            let then = call.error ?? call.result.map { "\($0) bytes" } ?? "done"
+            try invocation.console.print(
+                VisibleText.of(
+                    "\(call.call.rawValue) \(call.path): \(then) in the record, \(now.isEmpty ? "done" : now) now"))
+        }
+        return status
+    }
+
+    /// The place in the record of the call that `--before` names.
+    private func end(in calls: [RecordedCall]) throws(CommandFailure) -> Int {
+        guard let text = invocation.arguments.text(.before) else { return calls.count }
+        let parts = text.split(separator: "#", omittingEmptySubsequences: false)
+        guard parts.count == 2, let kind = MomentKind(rawValue: String(parts[0])), let number = Int64(parts[1]),
+            let end = calls.firstIndex(where: { $0.kind == kind && $0.moment == number })
+        else { throw .usage("--before \(VisibleText.of(text)): there is no such call in the record") }
+        return end
+    }
+}
+
+/// The file of `run --record`.
+enum CallsFile {
+    static func read(_ path: String) throws(CommandFailure) -> [RecordedCall] {
+        let text: String
+        do throws(Errno) {
+            text = String(decoding: try FileDescriptor.open(path, O_RDONLY).readToEnd(), as: UTF8.self)
+        } catch { throw CommandFailure("cannot read the record", path: path, error) }
+        var calls: [RecordedCall] = []
+        var isCall = true
+        for (number, line) in text.split(separator: "\n").enumerated() {
+            do { calls.append(try JSONText.decode(RecordedCall.self, from: String(line))) } catch { isCall = false }
+            guard isCall, calls.last?.isPlausible == true else {
+                throw CommandFailure(
+                    "cannot read the record", path: path, "line \(number + 1) is not a recorded call",
+                    advice: "`purgefs run --record FILE --data` writes one.")
+            }
+        }
+        return calls
+    }
+}
