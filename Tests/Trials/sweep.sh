@@ -1,10 +1,11 @@
 # Programs that meet a fault at each of their calls (purgefs sweep).
 
 # Sweeps COMMAND over the folder `seed`, and prints only what does not change from run to run.
+# All faults except a loss of power, unless FAULTS names others.
 swept() {
-    purgefs sweep --total 64M --seed "$IN/seed" "$@" 2>&1 \
+    purgefs sweep --total 64M --moments "${FAULTS-error,errors,full,short,purge,lock}" --seed "$IN/seed" "$@" 2>&1 \
         | sed -E -e 's/^(purgefs: sweep: ).* ([0-9]+ failed).*/\1\2/' -e '/^    /d' \
-            -e 's#objects/[0-9a-f/]{41}#objects/OBJECT#' -e 's#objects/[0-9a-f]{2}/tmp_obj_.{6}#objects/TEMPORARY#'
+            -e 's#objects/[0-9a-f/]{41}#objects/OBJECT#' -e 's#objects/[0-9a-f]{2}$#objects/FOLDER#' -e 's#objects/[0-9a-f]{2}/tmp_obj_.{6}#objects/TEMPORARY#'
     echo "status ${PIPESTATUS[0]}"
 }
 
@@ -41,7 +42,7 @@ purgefs_git_commit() {
 }
 
 # Sweeps a Python program, which the check in CHECK follows.
-sweep_python() { swept --check 'python3 -c "$CHECK"' -- python3 -c "$1"; }
+sweep_python() { swept --check '/usr/bin/python3 -c "$CHECK"' -- /usr/bin/python3 -c "$1"; }
 
 # Sweeps a program that adds one to the number 41 in the file `path`, and saves it with the statements $1.
 sweep_json() {
