@@ -67,38 +67,95 @@ extension Mounts {
             }
         }
 
+        /// The second run has the options of the user, except for those that concern COMMAND.
+        @Test func options() throws {
+            try Scratch.with("power") { scratch in
+                let inside = try run(
+                    [
+                        "--chdir", "--fault", "write=power", "--check", "test -e Documents", "--", "sh", "-c",
+                        "echo > Documents/a",
+                    ],
+                    in: scratch.path)
+                #expect(inside.status == 0, "\(inside)")
+                let suspended = try run(
+                    [
+                        "--state", "suspended", "--at", "0s app.state=launch", "--fault", "write=power", "--check",
+                        "true",
+                        "--", "sh", "-c", "echo > ~/Documents/a",
+                    ], in: scratch.path)
+                #expect(suspended.status == 0, "\(suspended)")
+                let large = try run(
+                    [
+                        "--total", "24M", "--fault", "write@*c#1=power", "--check", "true", "--", "sh", "-c",
+                        """
+                        cd ~/Documents; dd if=/dev/zero of=a bs=1M count=16 conv=fsync 2>&1; rm a
+                        dd if=/dev/zero of=b bs=1M count=16 conv=fsync 2>&1; echo > c
+                        """,
+                    ], in: scratch.path)
+                #expect(large.status == 125 && large.output.contains("ENOSPC now"), "\(large)")
+            }
+        }
+
         /// Wrong rules and wrong records get a message, and nothing is changed.
         @Test func whatIsRefused() throws {
             try Scratch.with("power") { scratch in
-                func replay(_ record: String, _ options: String...) throws -> Outcome {
-                    try Files.write(record, to: "\(scratch.path)/r")
-                    return try Program.run(
-                        [PurgefsBinary.path, "replay"] + options + ["\(scratch.path)/r", scratch.path])
-                }
                 for rule in ["write=power=", "write=power=x", "write=power=torn:", "write=power=torn:-1", "=power"] {
                     #expect(try run(["--fault", rule, "--", "true"], in: scratch.path).status == 64, "\(rule)")
                 }
                 let twice = try run(
                     ["--fault", "write=power", "--fault", "open=power", "--", "true"], in: scratch.path)
                 #expect(twice.status == 64 && twice.errors.contains("only once"), "\(twice)")
+                // The first run tells what is wrong, and nothing is made of it.
+                for (words, status) in [
+                    (["--fault", "bogus", "--fault", "write=power", "--check", "true", "--", "true"], 64),
+                    (["--fault", "write=power", "--check", "true", "--", "/no/such"], 127),
+                    (["--data", "--", "true"], 64),
+                    (["--record", "/dev/full", "--", "sh", "-c", "echo a > ~/tmp/a"], 125),
+                ] as [([String], Int32)] {
+                    #expect(try run(words, in: scratch.path).status == status, "\(words)")
+                }
                 let late = try run(["--at", "1s fault=write=power", "--", "true"], in: scratch.path)
                 #expect(late.status == 64 && late.errors.contains("needs a run that begins with it"), "\(late)")
                 try withMount { mount in
                     _ = #expect(throws: Errno.invalid) { try mount.write("write=power", to: "faults") }
                 }
-                #expect(try replay("no record").errors.contains("line 1 is not a recorded call"))
-                #expect(try replay("{\"call\":\"fly\",\"path\":\"a\"}").status == 1)
-                #expect(try replay("", "--before", "write#1").status == 64)
-                #expect(try replay("", "--power-seed", "1").status == 64)
-                #expect(try replay("").status == 0)
+            }
+        }
+
+        /// Repeats the calls of a record in the scratch directory.
+        private func replay(_ record: String, _ options: String..., in scratch: Scratch) throws -> Outcome {
+            try Files.write(record, to: "\(scratch.path)/r")
+            return try Program.run([PurgefsBinary.path, "replay"] + options + ["\(scratch.path)/r", scratch.path])
+        }
+
+        /// Wrong records, and ones that lead out of the target, make nothing.
+        @Test func hostileRecords() throws {
+            try Scratch.with("power") { scratch in
+                #expect(try replay("no record", in: scratch).errors.contains("line 1 is not a recorded call"))
+                #expect(try replay("{\"call\":\"fly\",\"path\":\"a\"}", in: scratch).status == 1)
+                #expect(try replay("", "--before", "write#1", in: scratch).status == 64)
+                #expect(try replay("", "--power-seed", "1", in: scratch).status == 64)
+                #expect(try replay("", in: scratch).status == 0)
                 // A path that leads out of the target is made nowhere.
-                let outside = try replay("{\"call\":\"mkdir\",\"path\":\"../../../../\(scratch.path)x\",\"mode\":493}")
+                let outside = try replay(
+                    "{\"call\":\"mkdir\",\"path\":\"../../../../\(scratch.path)x\",\"mode\":493}", in: scratch)
                 #expect(outside.status == 1 && outside.output.contains("EXDEV now"), "\(outside)")
                 #expect(!Files.exists("\(scratch.path)x"))
                 let link = "{\"call\":\"symlink\",\"path\":\"l\",\"text\":\"/var/tmp\"}\n"
-                let through = try replay(link + "{\"call\":\"mkdir\",\"path\":\"l/purgefs-outside\",\"mode\":493}")
+                let through = try replay(
+                    link + "{\"call\":\"mkdir\",\"path\":\"l/purgefs-outside\",\"mode\":493}", in: scratch)
                 #expect(through.status == 1 && through.output.contains("ELOOP now"), "\(through)")
                 #expect(!Files.exists("/var/tmp/purgefs-outside"))
+                let parent = try replay("{\"call\":\"setattr\",\"path\":\"..\",\"modificationTime\":0}", in: scratch)
+                #expect(parent.output == "setattr ..: done in the record, EXDEV now\n", "\(parent)")
+                let device = try replay(
+                    "{\"call\":\"mknod\",\"path\":\"null\",\"mode\":8630,\"device\":259}", in: scratch)
+                #expect(device.output == "mknod null: done in the record, EPERM now\n", "\(device)")
+                let short = "{\"call\":\"write\",\"path\":\"a\",\"size\":9,\"result\":9000,\"data\":\"QUE=\"}"
+                let large = "{\"call\":\"truncate\",\"path\":\"a\",\"size\":9223372036854775807}"
+                for record in [short, large] {
+                    #expect(try replay(record, "--power", "torn", "--power-seed", "1", in: scratch).status == 1)
+                }
             }
         }
     }

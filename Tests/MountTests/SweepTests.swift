@@ -121,6 +121,39 @@ extension Mounts {
             }
         }
 
+        /// A loss of power beside other faults: each kind of call, the status of COMMAND at the end, and the calls that COMMAND
+        /// makes when it is not recorded.
+        @Test func powerBesideOthers() throws {
+            try Scratch.with("sweep") { scratch in
+                func rules(_ words: String...) throws -> (status: Int32, rules: [Substring], errors: String) {
+                    let outcome = try Program.run(
+                        [PurgefsBinary.path, "sweep", "--json"] + words, environment: ["TMPDIR": scratch.path])
+                    let lines = outcome.output.split(separator: "\n").filter { $0.contains("\"rule\"") }
+                    return (outcome.status, lines.map { $0.split(separator: "\"")[3] }, outcome.errors)
+                }
+                try Files.makeDirectory("\(scratch.path)/seed")
+                try Files.write(String(repeating: "x", count: 300_000), to: "\(scratch.path)/seed/large")
+                let copied = try rules(
+                    "--seed", "\(scratch.path)/seed", "--moments", "error,power", "--check", "true", "--", "sh", "-c",
+                    "cp ~/large ~/Documents/copy")
+                #expect(copied.status == 0 && !copied.errors.contains("not reached"), "\(copied)")
+                let failed = try rules(
+                    "--moments", "power", "--check", "test \"$PURGEFS_COMMAND_STATUS\" != 0", "--", "sh", "-c",
+                    "echo > ~/Documents/a; exit 3")
+                #expect(failed.status == 0, "\(failed)")
+                let few = try rules(
+                    "--moments", "power", "--most", "9", "--check", "true", "--", Program.python, "-S", "-c",
+                    """
+                    import os
+                    os.chdir(os.environ["HOME"] + "/Documents")
+                    file = os.open("a", os.O_CREAT | os.O_WRONLY)
+                    for _ in range(100): os.write(file, b"x")
+                    os.rename("a", "b")
+                    """)
+                #expect(few.rules.contains { $0.hasPrefix("rename#1=power") }, "\(few)")
+            }
+        }
+
         /// `--most` takes part of the trials, from the whole course of the program.
         @Test func most() throws {
             try Scratch.with("sweep") { scratch in

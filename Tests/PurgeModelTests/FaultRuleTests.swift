@@ -27,7 +27,7 @@ import Testing
             ("rename#1=power", .rename, nil, .only(1), .power(PowerLoss(.none))),
             ("rename=power=none", .rename, nil, .all, .power(PowerLoss(.none))),
             ("write@a=b#2=power=ordered", .write, "a=b", .only(2), .power(PowerLoss(.ordered))),
-            ("sync=power=torn:18446744073709551615", .sync, nil, .all, .power(PowerLoss(.torn, seed: .max))),
+            ("sync=power=torn:9223372036854775807", .sync, nil, .all, .power(PowerLoss(.torn, seed: 1 << 63 - 1))),
         ] as [(String, MomentKind, String?, FaultRule.Choice, FaultRule.Fault)])
     func reads(
         text: String, kind: MomentKind, glob: String?, choice: FaultRule.Choice, fault: FaultRule.Fault
@@ -50,7 +50,9 @@ import Testing
             ("write=ms", .fault("ms")), ("write=-5ms", .fault("-5ms")), ("write=powr", .fault("powr")),
             ("write=power=", .fault("power=")), ("write=power=x", .fault("power=x")),
             ("write=power=torn:", .fault("power=torn:")),
-            ("write=power=torn:x", .fault("power=torn:x")), ("write=power:torn", .fault("power:torn")),
+            ("write=power=torn:x", .fault("power=torn:x")), ("write=power=none:1", .fault("power=none:1")),
+            ("write=power=torn:9223372036854775808", .fault("power=torn:9223372036854775808")),
+            ("write=power:torn", .fault("power:torn")),
             ("=power=torn", .form),
             ("write=99999999999999999999ms", .fault("99999999999999999999ms")),
             ("write=3600001ms", .delayTooLong), ("write=61m", .delayTooLong), ("write=2h", .delayTooLong),

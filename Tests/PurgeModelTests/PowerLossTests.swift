@@ -109,6 +109,9 @@ import Testing
             rule: "a sync that has failed", calls: ["write a 0 9", "fsync a EIO", "write a 9 9", "fsync a"],
             expected: ["write a"]),
         Case(
+            rule: "a truncation before a sync that has failed",
+            calls: ["truncate a 0", "write a 0 9", "fsync a EIO", "fsync a"], expected: ["truncate a"]),
+        Case(
             rule: "a file without a name", calls: ["tmpfile 7", "create x", "fsyncdir ."], expected: ["create x"]),
         Case(
             rule: "attributes with the file", calls: ["setxattr a", "setattr b", "fsync a"], expected: ["setxattr a"]),
@@ -174,6 +177,12 @@ import Testing
             zeros.insert(Array(Self.survivors(truncated, loss).dropFirst(2)))
         }
         #expect(ends == [0, 100, 150])
+        // The last block that was there before, with zeros.
+        let long = ["create a", "write a 0 10", "fsync a", "write a 0 13000"].map(Self.call)
+        let sizes = (1...400 as ClosedRange<UInt64>).compactMap { seed in
+            PowerRecord(long).survivors(of: PowerLoss(.torn, seed: seed), before: 4).last?.size
+        }
+        #expect(Set(sizes) == [4096, 13000])
         #expect(zeros == [[], ["truncate a"], ["truncate a 5000+3192"]])
     }
 

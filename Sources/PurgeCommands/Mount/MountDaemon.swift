@@ -82,12 +82,7 @@ struct MountDaemon {
             if let line { try System.closeOnExec(line.raw) }
             if let line, !diesWithParent { self.request.isAwaited = { !Self.isClosed(line) } }
             if let line, arguments.has(.sendsEvents) {
-                let wantsStatus = arguments.has(.sendsStatus)
-                self.request.eventSink = { Self.send($0, to: line) }
-                self.request.whenComplete = { status, hostRefusals in
-                    let last = DaemonReport(status: wantsStatus ? status : nil, hostRefusals: hostRefusals)
-                    _ = Self.send(Array((JSONText.encode(last) + "\n").utf8), to: line)
-                }
+                self.request.report(withStatus: arguments.has(.sendsStatus)) { Self.send($0, to: line) }
             }
         } catch { throw CommandFailure("cannot open the log", output: arguments.text(.log) ?? "", error) }
     }
@@ -218,6 +213,21 @@ struct DaemonReport: Codable {
     var status: StatusReport?
     /// How many calls failed because the disk under the store was full.
     var hostRefusals: Int?
+    /// Why the file of `--record` is incomplete.
+    var recordFailure: String?
+}
+
+extension MountRequest {
+    /// Sends all events, and at the end the losses.
+    fileprivate mutating func report(withStatus: Bool, _ send: @escaping @Sendable ([UInt8]) -> Bool) {
+        eventSink = send
+        whenComplete = { [record] status, hostRefusals in
+            let last = DaemonReport(
+                status: withStatus ? status : nil, hostRefusals: hostRefusals,
+                recordFailure: record?.failure.map { "\($0)" })
+            _ = send(Array((JSONText.encode(last) + "\n").utf8))
+        }
+    }
 }
 
 /// Ends this process as SIGTERM from outside would.

@@ -95,10 +95,14 @@ extension Arguments {
     }
 
     /// Returns the options of `OptionSpec.mounting` as arguments for the daemon's command line.
-    func mountingWords() -> [String] {
-        OptionSpec.mounting.flatMap { option -> [String] in
+    func mountingWords() -> [String] { words(of: OptionSpec.mounting) }
+
+    /// Returns these options, as far as they are given, as arguments for another command line.
+    func words(of options: [OptionSpec]) -> [String] {
+        options.flatMap { option -> [String] in
             switch option.value {
             case .none: has(option) ? [option.text] : []
+            case .optionalChoice: texts(option).map { $0.isEmpty ? option.text : "\(option.text)=\($0)" }
             default: texts(option).flatMap { [option.text, $0] }
             }
         }

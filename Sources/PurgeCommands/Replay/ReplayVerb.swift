@@ -19,11 +19,11 @@ extension OptionSpec {
 
 extension Verb {
     static let replay = Verb(
-        name: "replay", summary: "make the calls of a record again",
+        name: "replay", summary: "repeat the calls of a record",
         synopsis: "[options] FILE TARGET",
         description: [
-            "Makes the calls that `purgefs run --record FILE --data` has recorded again in TARGET, one after the other, "
-                + "and prints each whose outcome is another: another error, or another number of bytes.",
+            "Repeats the calls that `purgefs run --record FILE --data` has recorded, one after the other, in TARGET, and "
+                + "prints each call whose outcome differs: another error, or another number of bytes.",
             "With --power, the result is a container after a loss of power (docs/POWER.md).",
         ],
         options: [.before, .power, .powerSeed],

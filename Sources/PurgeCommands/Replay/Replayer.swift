@@ -37,6 +37,7 @@ struct Replayer {
     }
 
     private func place(_ path: String) throws(Errno) -> Place {
+        if path == ".." || path.hasSuffix("/..") { throw Errno(EXDEV) }
         guard let slash = path.lastIndex(of: "/") else { return Place(folder: root, name: path.isEmpty ? "." : path) }
         let folder = Array(String(path[..<slash]).utf8CString)
         return Place(
@@ -59,11 +60,14 @@ struct Replayer {
         case .create:
             _ = try FileDescriptor(adopting: System.open(at: dir, name, O_WRONLY | O_CREAT | O_EXCL, mode: mode))
         case .symlink: try System.makeSymbolicLink(to: call.text ?? "", at: dir, name)
+        // A record from elsewhere could make any device of the machine.
+        case .mknod where [S_IFCHR, S_IFBLK].contains(mode & S_IFMT): throw .notPermitted
         case .mknod: try System.makeNode(at: dir, name, mode: mode, device: dev_t(call.device ?? 0))
         case .mkdir: try System.makeDirectory(at: dir, name, mode: mode)
         case .link:
             if let file = namelessFile(of: call, named: call.other) {
                 try System.link(file.raw, to: dir, name)
+                nameless[call.node ?? 0] = nil
             } else {
                 let source = try self.place(call.other ?? "")
                 defer { withExtendedLifetime(source.folder) {} }
@@ -95,7 +99,7 @@ struct Replayer {
         let (offset, size) = (call.offset ?? 0, call.size ?? 0)
         let access: Int32 =
             switch call.call {
-            case .open: Int32(bitPattern: call.flags ?? 0) & (O_ACCMODE | O_TRUNC)
+            case .open: call.rawFlags & (O_ACCMODE | O_TRUNC)
             case .write, .fallocate, .truncate: O_WRONLY
             default: O_RDONLY
             }
@@ -105,7 +109,9 @@ struct Replayer {
         case .read: return Int64(try file.readSome(Int(clamping: size), at: offset).count)
         case .write: return Int64(try System.pwrite(file.raw, call.bytes, offset: offset))
         case .fallocate:
-            try System.allocate(file.raw, mode: Int32(bitPattern: call.flags ?? 0), offset: offset, length: size)
+            try System.allocate(file.raw, mode: call.rawFlags, offset: offset, length: size)
+        case .truncate where call.onlyExtends:
+            if try System.status(file.raw).st_size < size { try System.truncate(file.raw, size) }
         case .truncate: try System.truncate(file.raw, size)
         case .fsync, .fsyncdir: try System.sync(file.raw)
         default: break
@@ -114,16 +120,12 @@ struct Replayer {
     }
 
     private func replayAttributes(_ call: RecordedCall) throws(Errno) {
-        // A file without a name is reached by its descriptor.
-        let nameless = namelessFile(of: call, named: call.path)
-        let named: Place =
-            if let nameless { Place(folder: root, name: "/proc/self/fd/\(nameless.raw)") } else { try place(call.path) }
+        if let file = namelessFile(of: call, named: call.path) { return try replayAttributes(call, file) }
+        let named = try place(call.path)
         defer { withExtendedLifetime(named.folder) {} }
         let (dir, name) = (named.dir, named.name)
         switch call.call {
-        case .setxattr:
-            try System.setAttribute(
-                at: dir, name, call.text ?? "", call.bytes, flags: Int32(bitPattern: call.flags ?? 0))
+        case .setxattr: try System.setAttribute(at: dir, name, call.text ?? "", call.bytes, flags: call.rawFlags)
         case .removexattr: try System.removeAttribute(at: dir, name, call.text ?? "")
         default:
             if let mode = call.mode {
@@ -131,24 +133,44 @@ struct Replayer {
                 try System.changeMode(file.raw, mode_t(mode & 0o7777))
                 withExtendedLifetime(file) {}
             }
-            if call.owner != nil || call.group != nil {
+            if call.changesOwner {
                 try System.changeOwner(at: dir, name, call.owner ?? .max, call.group ?? .max)
             }
-            if call.accessTime != nil || call.modificationTime != nil {
+            if call.changesTimes {
                 try System.setTimes(
                     at: dir, name, access: Self.time(call.accessTime), modification: Self.time(call.modificationTime))
             }
         }
     }
 
+    private func replayAttributes(_ call: RecordedCall, _ file: FileDescriptor) throws(Errno) {
+        switch call.call {
+        case .setxattr: try System.setAttribute(at: file.raw, nil, call.text ?? "", call.bytes, flags: call.rawFlags)
+        case .removexattr: try System.removeAttribute(at: file.raw, nil, call.text ?? "")
+        default:
+            if let mode = call.mode { try System.changeMode(file.raw, mode_t(mode & 0o7777)) }
+            if call.changesOwner { try System.changeOwner(file.raw, call.owner ?? .max, call.group ?? .max) }
+            if call.changesTimes {
+                try System.setTimes(
+                    file.raw, access: Self.time(call.accessTime), modification: Self.time(call.modificationTime))
+            }
+        }
+    }
+
     private static func time(_ nanoseconds: Int64?) -> timespec {
         guard let nanoseconds else { return timespec(tv_sec: 0, tv_nsec: System.timeOmit) }
+        let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        // Times before 1970 have a fraction that counts forward, too.
         return timespec(
-            tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+            tv_sec: Int(rest < 0 ? seconds - 1 : seconds), tv_nsec: Int(rest < 0 ? rest + 1_000_000_000 : rest))
     }
 }
 
 extension RecordedCall {
+    fileprivate var rawFlags: Int32 { Int32(bitPattern: flags ?? 0) }
+    fileprivate var changesOwner: Bool { owner != nil || group != nil }
+    fileprivate var changesTimes: Bool { accessTime != nil || modificationTime != nil }
+
     /// Whether the call is about a file that has no name. The root, node 1, has the empty path.
     fileprivate var isAboutNameless: Bool {
         switch call {
@@ -156,6 +178,10 @@ extension RecordedCall {
         default: path.isEmpty && node != 1
         }
     }
+
+    /// The flags of a truncation that must not cut the file off. No record has them.
+    private static let extending: UInt32 = 1
+    fileprivate var onlyExtends: Bool { call == .truncate && flags == Self.extending }
 
     /// The bytes written, or the value of the attribute. Zeros if the record has no data.
     var bytes: [UInt8] {
@@ -177,13 +203,12 @@ extension RecordedCall {
             // What a lost truncation has left are zeros.
             part.data =
                 bytes.isEmpty
-                ? nil : JSONText.base64(bytes[Int(range.lowerBound - start)..<Int(range.upperBound - start)])
+                ? nil : JSONText.base64(bytes.dropFirst(Int(range.lowerBound - start)).prefix(range.count))
             return part
         }
         if let size = survivor.size {
-            // fallocate(2) extends the file, and never cuts it off.
             var growth = call
-            (growth.call, growth.offset, growth.size, growth.flags) = (.fallocate, 0, size, 0)
+            (growth.call, growth.offset, growth.size, growth.flags) = (.truncate, nil, size, Self.extending)
             (growth.data, growth.result) = (nil, nil)
             parts.append(growth)
         }

@@ -15,7 +15,7 @@ struct PowerRun {
     private let rule: FaultRule
     private let loss: PowerLoss
     /// The other rules of `--fault`.
-    private let others: [String]
+    let others: [String]
 
     /// nil if no rule of `--fault` is about power.
     init?(_ invocation: Invocation) throws(CommandFailure) {
@@ -38,22 +38,41 @@ struct PowerRun {
         (rule, loss, self.others) = (found.rule, found.loss, others)
     }
 
+    /// Files in memory by which the runs tell what they have done.
+    private struct Notes {
+        let record, events, failure: FileDescriptor
+
+        init() throws(Errno) {
+            record = try System.makeMemoryFile("record")
+            events = try System.makeMemoryFile("events")
+            failure = try System.makeMemoryFile("failure")
+        }
+    }
+
     func run() throws(CommandFailure) -> Int32 {
         let mask: SignalSet
-        let (record, events): (FileDescriptor, FileDescriptor)
+        let notes: Notes
         do throws(Errno) {
             mask = try System.block(Self.watched)
-            (record, events) = (try System.makeMemoryFile("record"), try System.makeMemoryFile("events"))
+            notes = try Notes()
         } catch { throw failure("\(error)") }
-        defer { withExtendedLifetime((record, events)) {} }
-        let first = try start(
-            firstOptions(record, events) + ["--"], invocation.rawOperands, mask)
-        let (end, wasToEnd) = try wait(for: first)
-        if wasToEnd || end.exitStatus == ExitStatus.runFailed { return end.exitStatus }
-        let replay: [String]
-        do throws(Errno) { replay = try replayWords(record, events, after: end) } catch { throw failure("\(error)") }
-        let second = try start(options(Self.own) + ["--"], replay.map { Array($0.utf8CString) }, mask)
-        return try wait(for: second).end.exitStatus
+        defer { withExtendedLifetime(notes) {} }
+        let (end, wasToEnd) = try wait(for: start(firstOptions(notes) + ["--"], invocation.rawOperands, mask))
+        let mayNotHaveRun = [ExitStatus.notExecutable, ExitStatus.notFound].contains(end.exitStatus)
+        let hasNotRun = mayNotHaveRun ? try text(of: notes.record).isEmpty : false
+        if wasToEnd || hasNotRun || end.exitStatus == ExitStatus.runFailed { return end.exitStatus }
+        let replay = try replayWords(notes, after: end).map { Array($0.utf8CString) }
+        let status = try wait(for: start(arguments.words(of: Self.own) + ["--"], replay, mask)).end.exitStatus
+        guard try text(of: notes.failure).isEmpty else { throw failure("the record cannot be replayed") }
+        return status
+    }
+
+    private var arguments: Arguments { invocation.arguments }
+
+    private func text(of file: FileDescriptor) throws(CommandFailure) -> String {
+        do throws(Errno) {
+            return String(decoding: try FileDescriptor.open(path(of: file), O_RDONLY).readToEnd(), as: UTF8.self)
+        } catch { throw failure("\(error)") }
     }
 
     private func failure(_ why: String) -> CommandFailure {
@@ -72,30 +91,20 @@ struct PowerRun {
             environment: System.environment(), mask: mask, directory: nil, beside: 0)
     }
 
-    /// The options of the user's command line that concern the container afterwards.
+    /// The options that concern the container afterwards. The app is well then, whatever --state says.
     private static let own: [OptionSpec] =
-        [.store, .copyOf, .seed] + OptionSpec.mounting + [
-            .check, .signals, .failOn, .eventsFile, .summaryFile, .reportFile, .annotate, .traceFile, .quiet,
+        [.store, .copyOf, .seed] + OptionSpec.mounting.filter { $0 != .state } + [
+            .check, .signals, .chdir, .failOn, .eventsFile, .summaryFile, .reportFile, .annotate, .traceFile, .quiet,
         ]
 
-    private func options(_ specs: [OptionSpec]) -> [String] {
-        let arguments = invocation.arguments
-        return specs.flatMap { option -> [String] in
-            switch option.value {
-            case .none: arguments.has(option) ? [option.text] : []
-            case .optionalChoice: arguments.texts(option).map { $0.isEmpty ? option.text : "\(option.text)=\($0)" }
-            default: arguments.texts(option).flatMap { [option.text, $0] }
-            }
-        }
-    }
-
-    private func firstOptions(_ record: FileDescriptor, _ events: FileDescriptor) -> [String] {
+    private func firstOptions(_ notes: Notes) -> [String] {
         // The store keeps its content until the changes that have survived are known.
-        let store = invocation.arguments.text(.store).flatMap { Target.isStore($0) ? $0 : nil }
-        let content = store.map { [OptionSpec.copyOf.text, $0] } ?? options([.copyOf, .seed])
-        let recording = ["--quiet", "--record", path(of: record), "--data", "--events", path(of: events)]
+        let store = arguments.text(.store).flatMap { Target.isStore($0) ? $0 : nil }
+        let content = store.map { [OptionSpec.copyOf.text, $0] } ?? arguments.words(of: [.copyOf, .seed])
+        let outputs = ["--record", path(of: notes.record), "--data", "--events", path(of: notes.events)]
         let faults = (others + [killingRule]).flatMap { ["--fault", $0] }
-        return recording + content + options(OptionSpec.mounting + [.at, .signals, .chdir]) + faults
+        return ["--quiet"] + outputs + content
+            + arguments.words(of: OptionSpec.mounting + [.at, .signals, .chdir]) + faults
     }
 
     /// The rule that ends the first run.
@@ -105,17 +114,16 @@ struct PowerRun {
     private func path(of file: FileDescriptor) -> String { "/proc/\(getpid())/fd/\(file.raw)" }
 
     /// The command that makes the surviving changes. Without an event of the rule, the power fails after the last call.
-    private func replayWords(
-        _ record: FileDescriptor, _ events: FileDescriptor, after end: ProcessEnd
-    ) throws(Errno) -> [String] {
-        let text = String(decoding: try FileDescriptor.open(path(of: events), O_RDONLY).readToEnd(), as: UTF8.self)
+    private func replayWords(_ notes: Notes, after end: ProcessEnd) throws(CommandFailure) -> [String] {
+        let text = try text(of: notes.events)
         let events = text.split(separator: "\n").compactMap(Self.event)
         let moment = events.first { $0.type == .fault && $0.reason == killingRule }?.cause
-        if moment == nil {
+        if moment == nil, !arguments.has(.quiet) {
             invocation.console.warn(
                 "run: \(VisibleText.of(rule.text)): no call matched, so the power fails after the last")
         }
-        return Self.replay(loss, before: moment, status: end.exitStatus, path(of: record))
+        return Self.replay(
+            loss, before: moment, status: end.exitStatus, path(of: notes.record), failure: path(of: notes.failure))
     }
 
     private static func event(_ line: Substring) -> Event? {
@@ -124,10 +132,12 @@ struct PowerRun {
     }
 
     /// The command that makes the changes of a record which survive a loss of power, and ends as COMMAND has ended: killed at
-    /// the loss, or with `status` before it.
-    static func replay(_ loss: PowerLoss, before moment: String?, status: Int32 = 0, _ record: String) -> [String] {
+    /// the loss, or with `status` before it. If that fails, it writes to the file `failure`.
+    static func replay(
+        _ loss: PowerLoss, before moment: String?, status: Int32, _ record: String, failure: String
+    ) -> [String] {
         let status = moment == nil ? status : ExitStatus.signal + SIGKILL
-        let script = "\"$@\" \"$HOME\" || exit \(ExitStatus.runFailed); exit \(status)"
+        let script = "\"$@\" \"$HOME\" || { echo failed >'\(failure)'; exit 1; }; exit \(status)"
         var words = ["sh", "-c", script, "sh", Places.ownBinary(), "replay"]
         words += ["--power", loss.rest.rawValue, "--power-seed", "\(loss.seed)"]
         if let moment { words += ["--before", moment] }

@@ -171,6 +171,10 @@ final class RunRecord: Sendable {
                     "they came too fast for each to be recorded with its path",
                     advice: "Leave GLOB out to count events without a path too."))
         }
+        if let failure = state.report?.recordFailure {
+            failures.append(
+                CommandFailure(status: ExitStatus.runFailed, message: "run: the record is incomplete: \(failure)"))
+        }
         if isStoreKept {
             failures += state.daemonFailures.map { CommandFailure(status: ExitStatus.runFailed, message: $0) }
         }

@@ -18,8 +18,8 @@ extension OptionSpec {
             + "(+3d), as `purgefs set` or a control file does. May be repeated")
     static let fault = OptionSpec(
         "fault", .text("RULE"), addsUp: true,
-        "let calls of COMMAND fail, be slow, or find a full, purged or locked device: write@Documents/*#3=ENOSPC; "
-            + "docs/FAULTS.md. May be repeated")
+        "let calls of COMMAND fail, be slow, or find a full, purged or locked device, or let the power fail: "
+            + "write@Documents/*#3=ENOSPC; docs/FAULTS.md. May be repeated")
     static let check = OptionSpec(
         "check", .text("SHELLCOMMAND"),
         "after COMMAND, whatever its status: end all faults, unlock the device, launch the app, and run SHELLCOMMAND "
@@ -41,7 +41,8 @@ extension OptionSpec {
         "trace", .file, "write a line for each request and event of the container to FILE")
     static let recordFile = OptionSpec(
         "record", .file, "write a line for each call that matters to the app to FILE (docs/POWER.md)")
-    static let data = OptionSpec("data", "with --record: what is written, too, so that it can be replayed")
+    static let data = OptionSpec(
+        "data", "with --record: record what is written, too, so that the calls can be repeated")
     static let reportFile = OptionSpec(
         "report", .file,
         "at the end, write an HTML page about the container to FILE (- is standard output), as `purgefs report` "
@@ -93,10 +94,15 @@ private enum RunVerb {
         let request = try invocation.arguments.mountRequest(store: "", mountpoint: "")
         try checkFiles(invocation.arguments)
         warnOfLateOption(invocation)
-        if let power = try PowerRun(invocation) { return try power.run() }
         let demands = try RunDemands(invocation.arguments)
-        let plan = try RunPlan(invocation.arguments.texts(.at), faults: invocation.arguments.texts(.fault))
+        let power = try PowerRun(invocation)
+        let plan = try RunPlan(
+            invocation.arguments.texts(.at), faults: power?.others ?? invocation.arguments.texts(.fault))
         let origin = try origin(invocation.arguments)
+        if invocation.arguments.has(.data), !invocation.arguments.has(.recordFile) {
+            throw .usage("--data needs --record")
+        }
+        if let power { return try power.run() }
         do throws(CommandFailure) {
             let known = try MountChecks.runForCommand(
                 store: invocation.arguments.text(.store), outputs: outputs(invocation.arguments),

@@ -59,6 +59,8 @@ struct SweepTrial: Hashable {
     let rule: String
     /// The loss of power, if there is one.
     var loss: PowerLoss?
+    /// COMMAND's exit status in the recorded run.
+    var commandStatus: Int32 = 0
     /// The rule of a loss of power after the fault of `rule`. Without it, the loss is `rule` itself, and its state is made from
     /// the record.
     var powerRule: String?

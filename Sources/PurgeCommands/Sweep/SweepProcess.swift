@@ -11,6 +11,8 @@ struct SweepProcess {
     struct Common {
         /// The options of the device, and of its content.
         var options: [String]
+        /// The options without --state, for a run of what has survived a loss of power.
+        var optionsWithoutState: [String]
         var check: String
         var command: [RawText]
         var mask: SignalSet
@@ -31,12 +33,13 @@ struct SweepProcess {
     /// Starts COMMAND with these faults. `limit` is its longest time, in nanoseconds.
     init(
         _ common: Common, name: String, faults: [String] = [], options more: [String] = [],
-        command: [RawText]? = nil, limit: Int64?
+        command: [RawText]? = nil, withoutState: Bool = false, limit: Int64?
     ) throws(CommandFailure) {
         place = "\(common.directory)/\(name)"
         let shell = ["sh", "-c", "exec \"$@\" >>\"$0\" 2>&1 </dev/null", place + ".out", Places.ownBinary()]
         let options =
-            ["run", "--quiet", "--events", place + ".events", "--summary", place + ".summary"] + common.options
+            ["run", "--quiet", "--events", place + ".events", "--summary", place + ".summary"]
+            + (withoutState ? common.optionsWithoutState : common.options)
             + faults.flatMap { ["--fault", $0] } + more + ["--check", common.check, "--"]
         let words = (shell + options).map { Array($0.utf8CString) } + (command ?? common.command)
         do throws(Errno) {
@@ -76,9 +79,10 @@ struct SweepProcess {
         do throws(Errno) { try System.signal(pid, signal) } catch {}  // it has ended
     }
 
-    /// Whether this is the daemon of the run: another child that executes our own binary.
+    /// Whether this is a daemon of the run, or a run within it: it executes our own binary, and so does its parent.
     private func isDaemon(_ process: ProcessStatus) -> Bool {
-        process.parent == pid && Places.resolved("/proc/\(process.pid)/exe") == Places.resolved("/proc/self/exe")
+        let own = Places.resolved("/proc/self/exe")
+        return [process.pid, process.parent].allSatisfy { Places.resolved("/proc/\($0)/exe") == own }
     }
 
     /// Kills COMMAND and what it has started. The daemon then removes the container.
@@ -93,6 +97,9 @@ struct SweepProcess {
     func events() throws(CommandFailure) -> [Event] {
         try text(".events").split(separator: "\n").compactMap { Self.decode(Event.self, String($0)) }
     }
+
+    /// Whether the run of a loss of power has failed to make what survives.
+    var couldNotReplay: Bool { Places.resolved(place + ".failure") != nil }
 
     struct Summary: Decodable {
         var verdict: String
@@ -125,7 +132,7 @@ struct SweepProcess {
 
     /// Removes the files of the run.
     func removeFiles() {
-        for end in [".out", ".events", ".summary"] {
+        for end in [".out", ".events", ".summary", ".failure"] {
             do throws(Errno) { try System.unlink(at: AT_FDCWD, place + end) } catch {}  // the directory goes too
         }
     }

@@ -21,14 +21,13 @@ struct SweepRun {
 
     private var record: String { "\(common.directory)/record" }
 
-    /// Runs COMMAND without a fault. Returns its calls, and the time limit for the trials. With `isRecorded`, `powerTrials`
-    /// can be asked afterwards.
-    func count(isRecorded: Bool) throws(CommandFailure) -> (moments: [SweepMoment], limit: Int64) {
+    /// Runs COMMAND without a fault. Returns its calls, and the time limit for the trials.
+    func count() throws(CommandFailure) -> (moments: [SweepMoment], limit: Int64) {
         let began = System.uptime()
         // A delay of nothing leaves an event of each call.
         var run = try SweepProcess(
             common, name: "count", faults: MomentKind.allCases.map { "\($0.rawValue)=0ms" },
-            options: isRecorded ? ["--record", record, "--data"] : [], limit: limit)
+            limit: limit)
         let end = try wait(for: &run)
         defer { run.removeFiles() }
         let events = try run.events()
@@ -36,20 +35,32 @@ struct SweepRun {
             throw Self.failure(
                 "COMMAND makes more calls than can be counted (\(dropped.reason ?? ""))\n  Sweep a smaller part of it.")
         }
-        guard end == .exited(0) else {
-            let isOurs = ["passed", "lost", "notStarted", nil].contains(try run.summary()?.verdict)
-            let what = isOurs ? "purgefs run" : "COMMAND or the check"
-            let words = run.isLate ? "did not end in time" : "failed"
-            throw Self.failure("\(what) \(words) without any fault: \(try run.lastLines(3) ?? "no output")")
-        }
+        try check(end, run)
         let limit = limit ?? max(Self.leastLimit, Self.limitFactor * (System.uptime() - began))
         let moments = events.compactMap(SweepMoment.init)
         if moments.isEmpty { throw Self.failure("COMMAND calls nothing in the container") }
         return (moments, limit)
     }
 
+    /// Fails if COMMAND or the check has failed without a fault.
+    private func check(_ end: ProcessEnd, _ run: SweepProcess) throws(CommandFailure) {
+        guard end == .exited(0) else {
+            let isOurs = ["passed", "lost", "notStarted", nil].contains(try run.summary()?.verdict)
+            let what = isOurs ? "purgefs run" : "COMMAND or the check"
+            let words = run.isLate ? "did not end in time" : "failed"
+            throw Self.failure("\(what) \(words) without any fault: \(try run.lastLines(3) ?? "no output")")
+        }
+    }
+
+    /// Runs COMMAND once more, recorded. Returns a trial for each state that a loss of power can leave. The faults are tried in
+    /// runs that are not recorded, because COMMAND makes other calls in a recorded one.
     func powerTrials(most: Int?) throws(CommandFailure) -> [SweepTrial] {
-        SweepPower.trials(of: try CallsFile.read(record), most: most)
+        var run = try SweepProcess(common, name: "recorded", options: ["--record", record, "--data"], limit: limit)
+        let end = try wait(for: &run)
+        defer { run.removeFiles() }
+        try check(end, run)
+        let status = try run.summary()?.commandStatus ?? 0
+        return SweepPower.trials(of: try CallsFile.read(record), status: status, most: most)
     }
 
     private func start(_ trial: SweepTrial, name: String, limit: Int64) throws(CommandFailure) -> SweepProcess {
@@ -57,8 +68,10 @@ struct SweepRun {
             return try SweepProcess(common, name: name, faults: trial.rules, limit: limit)
         }
         let moment = trial.moment.isAfterLast ? nil : trial.moment.text
-        let words = PowerRun.replay(loss, before: moment, record)
-        return try SweepProcess(common, name: name, command: words.map { Array($0.utf8CString) }, limit: limit)
+        let words = PowerRun.replay(
+            loss, before: moment, status: trial.commandStatus, record, failure: "\(common.directory)/\(name).failure")
+        return try SweepProcess(
+            common, name: name, command: words.map { Array($0.utf8CString) }, withoutState: true, limit: limit)
     }
 
     private func wait(for run: inout SweepProcess) throws(CommandFailure) -> ProcessEnd {
@@ -138,12 +151,13 @@ struct SweepRun {
         of trial: SweepTrial, _ run: SweepProcess, _ end: ProcessEnd
     ) throws(CommandFailure) -> SweepResult {
         let fault = try run.events().lazy.compactMap(SweepMoment.init).first
-        let summary = try run.summary()
+        let (summary, output) = (try run.summary(), try run.lastLines(50))
         let outcome: SweepOutcome =
             switch summary?.verdict {
             case _ where run.isLate: .failed("did not end in time")
-            case _ where trial.loss != nil && summary?.commandStatus == ExitStatus.runFailed:
-                .broken("the record could not be replayed")
+            // What survives may need more room than the device has, because a removed file is there again.
+            case _ where run.couldNotReplay && output?.contains("ENOSPC now") == true: .notReached
+            case _ where run.couldNotReplay: .broken("the record cannot be replayed")
             case "checkFailed" where fault == nil && trial.loss == nil:
                 .broken("the check failed, although the fault did not occur")
             case "checkFailed": .failed("the check \(RunReport.words(of: end))")

@@ -98,7 +98,8 @@ private struct SweepVerb {
     ) throws(CommandFailure) -> Int32 {
         let command = invocation.rawOperands
         let common = SweepProcess.Common(
-            options: options(), check: try check(command),
+            options: options(OptionSpec.mounting),
+            optionsWithoutState: options(OptionSpec.mounting.filter { $0 != .state }), check: try check(command),
             command: command, mask: mask, directory: directory)
         let console = invocation.console
         let showsProgress = isatty(STDERR_FILENO) == 1
@@ -108,7 +109,7 @@ private struct SweepVerb {
                 "\r\(Bar.forLocale().text(Int64(done), of: Int64(all), width: 30)) \(done) of \(all), \(failed) failed "
             do throws(Errno) { try System.writeAll(STDERR_FILENO, Array(text.utf8)) } catch {}  // only progress
         }
-        let (moments, runLimit) = try run.count(isRecorded: faults.contains(.power))
+        let (moments, runLimit) = try run.count()
         let power = faults.contains(.power) ? try run.powerTrials(most: most) : []
         let trials = SweepTrial.trials(of: moments, faults, power: power, most: most)
         let results = try run.carryOut(trials, limit: runLimit)
@@ -151,11 +152,8 @@ private struct SweepVerb {
         }
     }
 
-    private func options() -> [String] {
-        let arguments = invocation.arguments
-        let own: [OptionSpec] = [.copyOf, .seed]
-        return own.flatMap { option in arguments.text(option).map { [option.text, $0] } ?? [] }
-            + arguments.mountingWords() + (arguments.has(.chdir) ? [OptionSpec.chdir.text] : [])
+    private func options(_ mounting: [OptionSpec]) -> [String] {
+        invocation.arguments.words(of: [.copyOf, .seed] + mounting + [.chdir])
     }
 
     private func faults() throws(CommandFailure) -> [SweepFault] {

@@ -44,6 +44,7 @@ extension Server {
     /// Whether a request is about a control file, or comes from one of our own threads.
     func isOwn(_ request: RawRequest) -> Bool {
         node(request.node).isControl || kernel.pages.isWaiting(by: request.thread)
+            || volume.faultyCalls.isOwn(request.thread)
     }
 
     func noteEnd() { volume.faultyCalls.endDelays() }

@@ -12,7 +12,7 @@ public final class CallRecord: Sendable {
         var moments: [MomentKind: Int64] = [:]
         /// How many lines there are.
         var count = 0
-        var hasFailed = false
+        var failure: Errno?
     }
     private let state = Mutex(State())
     private let output: FileDescriptor
@@ -20,6 +20,9 @@ public final class CallRecord: Sendable {
     let keepsData: Bool
 
     public init(to output: FileDescriptor, keepsData: Bool) { (self.output, self.keepsData) = (output, keepsData) }
+
+    /// Why the record is incomplete; nil if it is not.
+    public var failure: Errno? { state.withLock { $0.failure } }
 
     /// Takes note of a request. Called before the request is served.
     func begin(_ request: RawRequest, _ server: Server) {
@@ -44,7 +47,7 @@ public final class CallRecord: Sendable {
     /// Writes the line before the answer is sent. So a call that began after another one had returned comes after it.
     func end(_ unique: UInt64, _ error: Int32, _ body: UnsafeRawPointer?, _ size: Int) {
         state.withLock { state in
-            guard var call = state.begun.removeValue(forKey: unique), !state.hasFailed else { return }
+            guard var call = state.begun.removeValue(forKey: unique), state.failure == nil else { return }
             if error != 0 {
                 call.error = Errno(-error).name ?? "\(-error)"
             } else {
@@ -52,8 +55,7 @@ public final class CallRecord: Sendable {
             }
             state.count += 1
             do throws(Errno) { try output.writeAll(Array((JSONText.encode(call) + "\n").utf8)) } catch {
-                state.hasFailed = true
-                MountService.note("purgefs: error: the record is incomplete: \(error)")
+                state.failure = error
             }
         }
     }

@@ -98,7 +98,8 @@ public struct FaultRule: Hashable, Sendable {
         }
         guard parts.count == 2 else { return PowerLoss(rest) }
         guard parts[1].allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
-        return UInt64(parts[1]).map { PowerLoss(rest, seed: $0) }
+        guard rest != .none, let seed = Int64(parts[1]) else { return nil }
+        return PowerLoss(rest, seed: UInt64(seed))
     }
 
     /// Removes the choice from the end of the first part of a rule.

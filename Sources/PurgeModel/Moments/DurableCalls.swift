@@ -46,8 +46,12 @@ struct DurableCalls {
 
     mutating func addAttributes(_ index: Int, file: File) { attributes[file, default: []].append(index) }
 
-    /// After a sync that has failed: as on Linux, the pages count as written, so no later sync writes them.
-    mutating func dropData(of file: File) { data[file] = nil }
+    /// After a sync that has failed: as on Linux, the pages count as written, so no later sync writes them. Truncations and
+    /// allocations have no pages.
+    mutating func dropData(of file: File, before end: Int) {
+        let kept = Set(sizes[file, default: []])
+        data[file] = data[file, default: []].filter { $0 >= end || kept.contains($0) }
+    }
 
     /// A sync that has kept the calls before `after`.
     mutating func sync(_ file: File, _ sync: Sync, after: Int) {

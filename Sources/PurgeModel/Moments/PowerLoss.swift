@@ -47,27 +47,33 @@ public struct PowerRecord: Sendable {
         case data(File)
         case attributes(File)
         case sync(File, DurableCalls.Sync, after: Int)
-        case failedSync(File)
+        case failedSync(File, after: Int)
         case nothing
     }
 
     public let calls: [RecordedCall]
     private(set) var effects: [Effect] = []
+    /// The files that O_TMPFILE has made.
+    private var nameless: Set<File> = []
     /// The names after the last call.
     private let tree: RecordedTree
 
     public init(_ calls: [RecordedCall]) {
         self.calls = calls
         var tree = RecordedTree()
-        for call in calls { effects.append(Self.effect(of: call, in: &tree)) }
+        for call in calls {
+            let effect = Self.effect(of: call, in: &tree)
+            if call.call == .tmpfile, case .names(let change) = effect { nameless.insert(change.file) }
+            effects.append(effect)
+        }
         self.tree = tree
     }
 
     private static func effect(of call: RecordedCall, in tree: inout RecordedTree) -> Effect {
         guard call.isPlausible else { return .nothing }
         guard call.error == nil else {
-            let isSync = call.call == .fsync
-            return isSync ? .failedSync(tree.file(call.node, call.path, byDescriptor: true)) : .nothing
+            guard call.call == .fsync else { return .nothing }
+            return .failedSync(tree.file(call.node, call.path, byDescriptor: true), after: call.after ?? .max)
         }
         func file(byDescriptor: Bool = false) -> File { tree.file(call.node, call.path, byDescriptor: byDescriptor) }
         switch call.call {
@@ -92,8 +98,17 @@ extension PowerRecord {
     /// Returns the changes that are there after a loss of power just before call `end` (from 0; `calls.count` is the loss
     /// after the last one), in their order.
     public func survivors(of loss: PowerLoss, before end: Int) -> [SurvivingCall] {
+        survivors(of: [loss], before: end).first ?? []
+    }
+
+    /// The same for several losses of power at one call.
+    public func survivors(of losses: [PowerLoss], before end: Int) -> [[SurvivingCall]] {
         let end = min(max(0, end), calls.count)
         let synced = synced(before: end)
+        return losses.map { survivors(of: $0, before: end, synced: synced) }
+    }
+
+    private func survivors(of loss: PowerLoss, before end: Int, synced: [Bool]) -> [SurvivingCall] {
         let point: Int =
             switch loss.rest {
             case .none: 0
@@ -114,7 +129,7 @@ extension PowerRecord {
             case .names(let change): durable.add(change, index)
             case .data(let file): durable.addData(index, file: file, calls[index])
             case .attributes(let file): durable.addAttributes(index, file: file)
-            case .failedSync(let file): durable.dropData(of: file)
+            case .failedSync(let file, let after): durable.dropData(of: file, before: after)
             case .sync(let file, let sync, let after): durable.sync(file, sync, after: after)
             }
         }
@@ -125,11 +140,16 @@ extension PowerRecord {
     private func placed(_ indices: [Int], _ kept: [Int: TornData.Kept]) -> [SurvivingCall] {
         var tree = RecordedTree(beginningOf: self.tree)
         var survivors: [SurvivingCall] = []
-        var madeNameless: Set<File> = []
+        // Files that get their first name later.
+        let linked = Set(
+            indices.compactMap { index in
+                if case .names(let change) = effects[index], calls[index].call == .link { change.file } else { nil }
+            })
         for index in indices {
             let (path, other, nameless) = place(of: index, in: &tree)
-            if calls[index].call == .tmpfile, let nameless { madeNameless.insert(nameless) }
-            guard path != nil || nameless.map({ madeNameless.contains($0) }) == true else { continue }
+            guard path != nil || nameless.map({ linked.contains($0) && self.nameless.contains($0) }) == true else {
+                continue
+            }
             survivors.append(
                 SurvivingCall(
                     index: index, ranges: kept[index]?.ranges, size: kept[index]?.size, path: path ?? "", other: other,

@@ -66,7 +66,9 @@ public struct RecordedCall: Codable, Hashable, Sendable {
     /// Whether the numbers can be those of a call.
     public var isPlausible: Bool {
         let (start, length) = (offset ?? 0, max(size ?? 0, result ?? 0))
-        guard start >= 0, (size ?? 0) >= 0, (result ?? 0) >= 0, !start.addingReportingOverflow(length).overflow else {
+        let most: Int64 = 1 << 62
+        guard start >= 0, (size ?? 0) >= 0, (result ?? 0) >= 0, start < most, length < most, start + length < most
+        else {
             return false
         }
         return call != .read && call != .write || length <= Self.mostBytes

@@ -17,6 +17,8 @@ struct TornData {
         case ofWrites
         /// No write has extended the file.
         case before
+        /// As far as the block that was the last one before, with zeros.
+        case ofLastBlock
     }
 
     let seed: UInt64
@@ -71,7 +73,7 @@ struct TornData {
     private static func firstCut(by call: RecordedCall) -> Int64? {
         switch call.call {
         case .fallocate: (call.flags ?? 0) & ~1 == 0 ? nil : (call.offset ?? 0) / PowerLoss.block
-        case .truncate: ((call.size ?? 0) + PowerLoss.block - 1) / PowerLoss.block
+        case .truncate: roundedUp(call.size ?? 0) / PowerLoss.block
         default: 0
         }
     }
@@ -88,8 +90,10 @@ struct TornData {
         let start = call.offset ?? 0
         var end = start + (call.result ?? 0)
         let isCut = cut[file].map { $0 * PowerLoss.block < end } ?? false
-        let size = Size(rawValue: chance(UInt64(file) << 1 | 1 << 63) % 3) ?? .ofData
-        if size == .before, let known = sizes[file] { end = min(end, known) }
+        let size = Size(rawValue: chance(UInt64(file) << 1 | 1 << 63) % 4) ?? .ofData
+        if let known = sizes[file], size == .before || size == .ofLastBlock {
+            end = min(end, size == .before ? known : Self.roundedUp(known))
+        }
         var ranges: [Range<Int64>] = []
         for block in blocks(of: call, file) {
             let number = passed[file, default: [:]][block, default: 0] + 1
@@ -103,7 +107,8 @@ struct TornData {
                 ranges.append(from..<to)
             }
         }
-        let whole = size == .ofWrites && isBeforePoint && !isCut ? end : nil
+        let extends = size == .ofWrites || (size == .ofLastBlock && end > sizes[file] ?? .max)
+        let whole = extends && isBeforePoint && !isCut ? end : nil
         guard !ranges.isEmpty || whole != nil else { return }
         kept[index] = Kept(ranges: ranges, size: whole)
         if let known = sizes[file] { sizes[file] = max(known, whole ?? ranges.last?.upperBound ?? 0) }
@@ -114,7 +119,7 @@ struct TornData {
         guard call.call == .truncate, let size = call.size, let known = sizes[file],
             chance(UInt64(index) << 1 | 1 << 62) % 2 == 0
         else { return }
-        let end = min(known, (size + PowerLoss.block - 1) / PowerLoss.block * PowerLoss.block)
+        let end = min(known, Self.roundedUp(size))
         if size < end { kept[index] = Kept(ranges: [size..<end]) }
     }
 
@@ -130,6 +135,12 @@ struct TornData {
             }
         default: break
         }
+    }
+
+    /// A size rounded up to whole blocks. It does not overflow.
+    private static func roundedUp(_ size: Int64) -> Int64 {
+        let (sum, overflow) = size.addingReportingOverflow(PowerLoss.block - 1)
+        return (overflow ? .max : sum) / PowerLoss.block * PowerLoss.block
     }
 
     private func chance(_ place: UInt64) -> UInt64 { Self.mixed(seed ^ Self.mixed(place)) }

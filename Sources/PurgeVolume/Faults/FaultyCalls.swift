@@ -29,10 +29,11 @@ public struct FaultyCalls: VolumeFamily {
     let core: VolumeCore
     let deviceChanges: DeviceChanges
 
-    /// Carries out the faults that a call meets, before the call. They may take as long as a purge. Our own threads, which call
-    /// through the mount too, meet none.
+    /// Whether a thread is one of ours, which call through the mount too.
+    public func isOwn(_ thread: pid_t) -> Bool { purgedNames.isAnnouncer(thread) }
+
+    /// Carries out the faults that a call meets, before the call. They may take as long as a purge.
     public func meet(_ call: FaultyCall) -> FaultyOutcome {
-        guard !purgedNames.isAnnouncer(call.thread) else { return .served }
         let (number, rules) = core.faults.meet(call.kind, call.path)
         var outcome = FaultyOutcome.served
         for rule in rules {

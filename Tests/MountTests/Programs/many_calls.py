@@ -9,6 +9,9 @@ os.chdir(os.environ["HOME"] + "/Documents")
 file = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600)
 os.write(file, b"nameless")
 os.fchmod(file, 0o640)
+os.fchown(file, os.getuid(), os.getgid())
+os.setxattr(f"/proc/self/fd/{file}", "user.nameless", b"yes")
+os.utime(file, ns=(-1_500_000_000, -2_500_000_000))
 assert libc.linkat(-100, f"/proc/self/fd/{file}".encode(), -100, b"named", 0x400) == 0
 os.close(file)
 
