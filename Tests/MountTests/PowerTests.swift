@@ -111,6 +111,8 @@ extension Mounts {
                     (["--fault", "write=power", "--check", "true", "--", "/no/such"], 127),
                     (["--data", "--", "true"], 64),
                     (["--record", "/dev/full", "--", "sh", "-c", "echo a > ~/tmp/a"], 125),
+                    (["--record", "/dev/null", "--", "sh", "-c", "> ~/tmp/$(printf '\\377')"], 125),
+                    (["--record", "/dev/null", "--", "sh", "-c", "> ~/tmp/a"], 0),
                 ] as [([String], Int32)] {
                     #expect(try run(words, in: scratch.path).status == status, "\(words)")
                 }

@@ -60,7 +60,7 @@ private struct ReplayVerb {
 
     private func replay(_ calls: ArraySlice<RecordedCall>, _ replayer: inout Replayer) throws(CommandFailure) -> Int32 {
         var status = ExitStatus.done
-        for call in calls {
+        for call in calls where !replayer.leavesOut(call) {
             let now: String
             do throws(Errno) {
                 let count = try replayer.replay(call)

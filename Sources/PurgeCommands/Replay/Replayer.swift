@@ -15,9 +15,15 @@ struct Replayer {
         System.setUmask(0)
     }
 
+    /// Whether a call is not made again: one on a file that was removed while it was open, or one that met a name which was
+    /// removed at that moment.
+    func leavesOut(_ call: RecordedCall) -> Bool {
+        call.error == "ESTALE" || (call.isAboutNameless && nameless[call.node ?? 0] == nil)
+    }
+
     /// Makes a call again. Returns how many bytes it has transferred, if it is a read or write.
     mutating func replay(_ call: RecordedCall) throws(Errno) -> Int64? {
-        if call.isAboutNameless, nameless[call.node ?? 0] == nil { return call.result }
+        if leavesOut(call) { return call.result }
         switch call.call {
         case .open, .read, .write, .fallocate, .truncate, .fsync, .fsyncdir: return try replayData(call)
         case .setattr, .setxattr, .removexattr:

@@ -33,7 +33,10 @@ public final class CallRecord: Sendable {
         }
         // Pages of a mapping are written whenever the kernel likes, so they have no number.
         let kind = call.call == .write && request.isWriteBack ? nil : call.kind
+        // A name that is not UTF-8 has no form in the record.
+        let isWhole = ![call.path, call.other, call.text].contains { $0?.contains("\u{FFFD}") == true }
         state.withLock { state in
+            if !isWhole, state.failure == nil { state.failure = .illegalByteSequence }
             if let kind {
                 state.moments[kind, default: 0] += 1
                 call.moment = state.moments[kind]
