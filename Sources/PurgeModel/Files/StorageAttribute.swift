@@ -25,9 +25,3 @@ public enum StorageAttribute: String, CaseIterable, Sendable {
     /// Whether only directories can have the attribute.
     public var isForDirectoriesOnly: Bool { isOfPolicy || self == .purgeGroup || self == .purgeTombstone }
 }
-
-/// The attributes that are computed when they are read (docs/XATTRS.md).
-public enum ComputedAttribute: String, CaseIterable, Sendable {
-    case volumeTotalCapacity, volumeAvailableCapacity, volumeAvailableCapacityForImportantUsage,
-        volumeAvailableCapacityForOpportunisticUsage, fileAllocatedSize, totalFileAllocatedSize, creationDate, tier
-}
