@@ -15,9 +15,10 @@ package enum RunEnvironment {
         (mount, ""),
     ]
 
-    package static let help: [HelpSection.Line] = places.map {
-        .init($0.name, $0.place.isEmpty ? "the container" : "\($0.place) in the container")
-    }
+    package static let help: [HelpSection.Line] =
+        places.map {
+            .init($0.name, $0.place.isEmpty ? "the container" : "\($0.place) in the container")
+        } + [.init(commandStatus, "for --check: the exit status of COMMAND")]
 
     /// - Parameter status: that of COMMAND, if it has ended.
     package static func make(mountpoint: String, after status: Int32? = nil) -> [RawText] {
@@ -25,7 +26,9 @@ package enum RunEnvironment {
             places.map { ($0.name, $0.place.isEmpty ? mountpoint : "\(mountpoint)/\($0.place)") }
             + (status.map { [(commandStatus, "\($0)")] } ?? [])
         let kept = System.environment().filter { entry in
-            !added.contains { name, _ in strncmp(entry, name + "=", name.utf8.count + 1) == 0 }
+            // A check may run `purgefs run`, too.
+            !(added.map(\.0) + [commandStatus]).contains { name in strncmp(entry, name + "=", name.utf8.count + 1) == 0
+            }
         }
         return kept + added.map { Array("\($0.0)=\($0.1)".utf8CString) }
     }

@@ -1,5 +1,6 @@
-# Programs that lose power at each of their calls (purgefs sweep --moments power). Each check knows from
-# PURGEFS_COMMAND_STATUS whether the program has reported success; then all of its work must be there.
+# Programs that lose power at each of their calls (purgefs sweep --moments power). The checks of SQLite, git and
+# LevelDB know from PURGEFS_COMMAND_STATUS whether the program has reported success; then all of its work must be
+# there. The other checks also accept the old state.
 
 # shellcheck source=Tests/Trials/sweep.sh
 . "$HERE/sweep.sh"

@@ -94,13 +94,13 @@ enum ManifestPath {
     static func encoded(_ path: [UInt8]) -> (text: String?, base64: String?) {
         if path.isEmpty { return (".", nil) }
         let text = String(validating: path, as: UTF8.self)
-        return (text, text == nil ? Data(path).base64EncodedString() : nil)
+        return (text, text == nil ? JSONText.base64(path) : nil)
     }
 
     static func decoded(_ text: String?, _ base64: String?) -> [UInt8]? {
         if text != nil && base64 != nil { return nil }
         if let text { return text == "." ? [] : Array(text.utf8) }
-        return base64.flatMap { Data(base64Encoded: $0) }.map { Array($0) }
+        return base64.flatMap { JSONText.bytes(base64: $0) }
     }
 }
 

@@ -218,7 +218,7 @@ struct DaemonReport: Codable {
 }
 
 extension MountRequest {
-    /// Sends all events, and at the end the losses.
+    /// Sends all events, and at the end a `DaemonReport`.
     fileprivate mutating func report(withStatus: Bool, _ send: @escaping @Sendable ([UInt8]) -> Bool) {
         eventSink = send
         whenComplete = { [record] status, hostRefusals in

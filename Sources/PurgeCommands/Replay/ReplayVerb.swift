@@ -44,6 +44,12 @@ private struct ReplayVerb {
         let arguments = invocation.arguments
         let calls = try CallsFile.read(arguments.operands[0])
         let end = try end(in: calls)
+        if calls.contains(where: { $0.lacksData }) {
+            if arguments.has(.power) {
+                throw .usage("--power needs a record with data: purgefs run --record FILE --data")
+            }
+            invocation.console.warn("replay: the record has no data, so zeros are written instead")
+        }
         let target = arguments.operands[1]
         var replayer: Replayer
         do throws(Errno) { replayer = try Replayer(target) } catch {
@@ -64,8 +70,7 @@ private struct ReplayVerb {
             let now: String
             do throws(Errno) {
                 let count = try replayer.replay(call)
-                let then = call.call == .write ? min(call.result ?? 0, call.size ?? 0) : call.result
-                now = call.error != nil || count == then ? "" : "\(count ?? 0) bytes"
+                now = call.error != nil || count == call.result ? "" : "\(count ?? 0) bytes"
                 if call.error == nil, now.isEmpty { continue }
             } catch {
                 now = error.name ?? "\(error)"

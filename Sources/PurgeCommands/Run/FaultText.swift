@@ -14,7 +14,8 @@ enum FaultText {
                 return words(for: .fault(name))
             }
             for case .power in rules.map(\.fault) {
-                return "a loss of power needs a run that begins with it: purgefs run --fault '\(VisibleText.of(text))'"
+                return "the power can fail only in a run that has the rule from its start: purgefs run --fault "
+                    + ShellWord.of(text)
             }
             return ""
         } catch { return words(for: error) }
@@ -30,6 +31,9 @@ enum FaultText {
         case .emptyGlob: return "nothing follows @; a pattern for the path does, such as 'write@Documents/*=EIO'"
         case .number(let text):
             return "'\(text)' is not #N, #N+ or %P, with N from 1 and P from 1 to 100"
+        case .fault(let word) where word.hasPrefix("power"):
+            return "'\(word)' is not power, power=none, power=ordered or power=torn; the last two may have a seed, "
+                + "such as 'power=torn:7'"
         case .fault(let word):
             return "'\(word)' is not a fault: the name of an error such as ENOSPC, a duration such as 20ms or 2s, "
                 + FaultRule.words.joined(separator: ", ")

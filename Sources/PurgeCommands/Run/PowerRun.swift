@@ -8,9 +8,6 @@ import PurgeSystem
 /// `purgefs run --fault WHEN=power`: one run of COMMAND in another container, which is recorded until the power fails, and then
 /// a run in the container itself that makes the changes which have survived (docs/POWER.md).
 struct PowerRun {
-    private static let passedOn = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2)
-    private static let watched = passedOn.union(SignalSet(SIGCHLD))
-
     private let invocation: Invocation
     private let rule: FaultRule
     private let loss: PowerLoss
@@ -53,7 +50,7 @@ struct PowerRun {
         let mask: SignalSet
         let notes: Notes
         do throws(Errno) {
-            mask = try System.block(Self.watched)
+            mask = try RunSession.blockSignals()
             notes = try Notes()
         } catch { throw failure("\(error)") }
         defer { withExtendedLifetime(notes) {} }
@@ -80,7 +77,7 @@ struct PowerRun {
     }
 
     private func wait(for run: RunningCommand) throws(CommandFailure) -> (end: ProcessEnd, wasToEnd: Bool) {
-        try run.wait(signals: Self.watched, passedOn: Self.passedOn, hasLostContainer: { false })
+        try run.wait(signals: RunSession.blocked, passedOn: RunSession.passedOn, hasLostContainer: { false })
     }
 
     private func start(
@@ -132,13 +129,14 @@ struct PowerRun {
     }
 
     /// The command that makes the changes of a record which survive a loss of power, and ends as COMMAND has ended: killed at
-    /// the loss, or with `status` before it. If that fails, it writes to the file `failure`.
+    /// the loss, or with `status` before it. If that fails, the file `failure` has the differences, and is not empty.
     static func replay(
         _ loss: PowerLoss, before moment: String?, status: Int32, _ record: String, failure: String
     ) -> [String] {
         let status = moment == nil ? status : ExitStatus.signal + SIGKILL
-        let script = "\"$@\" \"$HOME\" || { echo failed >'\(failure)'; exit 1; }; exit \(status)"
-        var words = ["sh", "-c", script, "sh", Places.ownBinary(), "replay"]
+        let script =
+            "\"$@\" \"$HOME\" >\"$0\" || { echo failed >>\"$0\"; cat \"$0\"; exit 1; }; exit \(status)"
+        var words = ["sh", "-c", script, failure, Places.ownBinary(), "replay"]
         words += ["--power", loss.rest.rawValue, "--power-seed", "\(loss.seed)"]
         if let moment { words += ["--before", moment] }
         return words + [record]

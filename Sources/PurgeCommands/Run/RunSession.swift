@@ -11,11 +11,11 @@ import PurgeSystem
 /// The signals in `blocked` are fetched meanwhile instead of being delivered, so that this process does not end before it has
 /// cleaned up.
 struct RunSession {
-    private static let passedOn = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2)
+    static let passedOn = SignalSet(SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2)
     /// The signals that end the run before COMMAND has begun. COMMAND also gets signals that `purgefs run` ignores, since it
     /// may have a use for them.
     private static let interrupting = passedOn.withoutIgnored
-    private static let blocked = passedOn.union(SignalSet(SIGCHLD, SIGPIPE, SIGXFSZ, SIGALRM, SIGVTALRM, SIGPROF))
+    static let blocked = passedOn.union(SignalSet(SIGCHLD, SIGPIPE, SIGXFSZ, SIGALRM, SIGVTALRM, SIGPROF))
 
     private let invocation: Invocation
     private let console: Console

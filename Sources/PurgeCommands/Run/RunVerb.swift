@@ -40,7 +40,7 @@ extension OptionSpec {
     static let traceFile = OptionSpec(
         "trace", .file, "write a line for each request and event of the container to FILE")
     static let recordFile = OptionSpec(
-        "record", .file, "write a line for each call that matters to the app to FILE (docs/POWER.md)")
+        "record", .file, "write a line for each call that reads, changes or syncs files to FILE (docs/POWER.md)")
     static let data = OptionSpec(
         "data", "with --record: record what is written, too, so that the calls can be repeated")
     static let reportFile = OptionSpec(
@@ -102,8 +102,8 @@ private enum RunVerb {
         if invocation.arguments.has(.data), !invocation.arguments.has(.recordFile) {
             throw .usage("--data needs --record")
         }
-        if let power { return try power.run() }
         do throws(CommandFailure) {
+            if let power { return try power.run() }
             let known = try MountChecks.runForCommand(
                 store: invocation.arguments.text(.store), outputs: outputs(invocation.arguments),
                 allowsOther: request.allowsOther)
@@ -158,8 +158,8 @@ private enum RunVerb {
         }
     }
 
-    /// Refuses files that are named twice. The report and the summary replace their files at the end. The trace empties its
-    /// file when the daemon starts. The events are written at their own position, over lines that the log has appended.
+    /// Refuses files that are named twice. The report and the summary replace their files at the end. The trace and the record
+    /// empty their files when the daemon starts. The events are written at their own position, over lines that the log has appended.
     private static func checkFiles(_ arguments: Arguments) throws(CommandFailure) {
         for (file, what) in [
             (OptionSpec.reportFile, "report"), (.summaryFile, "summary"), (.traceFile, "trace"),

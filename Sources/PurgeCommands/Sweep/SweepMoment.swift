@@ -66,6 +66,7 @@ struct SweepTrial: Hashable {
     var powerRule: String?
 
     var rules: [String] { [rule] + (powerRule.map { [$0] } ?? []) }
+    var text: String { rules.joined(separator: " ") }
 
     /// Returns the trials for these calls. If there are more than `most`, returns that many: the groups with one fault and one
     /// kind of call take turns, and each group gives trials from its whole course.

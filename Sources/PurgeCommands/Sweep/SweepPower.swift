@@ -78,7 +78,7 @@ struct SweepPower {
         // Moments are numbered when calls begin, and recorded when they have been answered.
         let kind = calls.last { $0.isChange && $0.moment != nil }?.kind
         let last = calls.filter { $0.kind == kind }.max { ($0.moment ?? 0) < ($1.moment ?? 0) }
-        if kind != nil, let after = last.flatMap({ SweepMoment($0, isAfterLast: true) }) {
+        if let after = last.flatMap({ SweepMoment($0, isAfterLast: true) }) {
             ends.append((calls.count, after))
         }
         return ends

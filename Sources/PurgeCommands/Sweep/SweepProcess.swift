@@ -30,16 +30,17 @@ struct SweepProcess {
     private var killAt: Int64?
     private(set) var isLate = false
 
-    /// Starts COMMAND with these faults. `limit` is its longest time, in nanoseconds.
+    /// Starts COMMAND with these faults, or another command that makes what survives a loss of power. `limit` is its longest
+    /// time, in nanoseconds.
     init(
         _ common: Common, name: String, faults: [String] = [], options more: [String] = [],
-        command: [RawText]? = nil, withoutState: Bool = false, limit: Int64?
+        command: [RawText]? = nil, limit: Int64?
     ) throws(CommandFailure) {
         place = "\(common.directory)/\(name)"
         let shell = ["sh", "-c", "exec \"$@\" >>\"$0\" 2>&1 </dev/null", place + ".out", Places.ownBinary()]
         let options =
             ["run", "--quiet", "--events", place + ".events", "--summary", place + ".summary"]
-            + (withoutState ? common.optionsWithoutState : common.options)
+            + (command == nil ? common.options : common.optionsWithoutState)
             + faults.flatMap { ["--fault", $0] } + more + ["--check", common.check, "--"]
         let words = (shell + options).map { Array($0.utf8CString) } + (command ?? common.command)
         do throws(Errno) {
@@ -98,8 +99,8 @@ struct SweepProcess {
         try text(".events").split(separator: "\n").compactMap { Self.decode(Event.self, String($0)) }
     }
 
-    /// Whether the run of a loss of power has failed to make what survives.
-    var couldNotReplay: Bool { Places.resolved(place + ".failure") != nil }
+    /// The differences because of which a loss of power could not be replayed; empty if it could.
+    func replayFailure() throws(CommandFailure) -> String { try text(".failure") }
 
     struct Summary: Decodable {
         var verdict: String

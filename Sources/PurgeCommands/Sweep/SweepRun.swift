@@ -6,7 +6,8 @@ import PurgeSystem
 /// The runs of a sweep: one that counts the calls of COMMAND, and then one for each trial, several at a time.
 struct SweepRun {
     private static let ending = SignalSet.ending
-    /// The signals that the caller blocks, and that are fetched here.
+    /// The signals that the caller blocks, and that are fetched here. SIGPIPE is one, so that output without a reader is an
+    /// error, and does not end the sweep before its runs.
     static let blocked = ending.union(SignalSet(SIGCHLD, SIGPIPE))
 
     let common: SweepProcess.Common
@@ -54,7 +55,7 @@ struct SweepRun {
 
     /// Runs COMMAND once more, recorded. Returns a trial for each state that a loss of power can leave. The faults are tried in
     /// runs that are not recorded, because COMMAND makes other calls in a recorded one.
-    func powerTrials(most: Int?) throws(CommandFailure) -> [SweepTrial] {
+    func powerTrials(most: Int?, limit: Int64) throws(CommandFailure) -> [SweepTrial] {
         var run = try SweepProcess(common, name: "recorded", options: ["--record", record, "--data"], limit: limit)
         let end = try wait(for: &run)
         defer { run.removeFiles() }
@@ -71,7 +72,7 @@ struct SweepRun {
         let words = PowerRun.replay(
             loss, before: moment, status: trial.commandStatus, record, failure: "\(common.directory)/\(name).failure")
         return try SweepProcess(
-            common, name: name, command: words.map { Array($0.utf8CString) }, withoutState: true, limit: limit)
+            common, name: name, command: words.map { Array($0.utf8CString) }, limit: limit)
     }
 
     private func wait(for run: inout SweepProcess) throws(CommandFailure) -> ProcessEnd {
@@ -151,13 +152,13 @@ struct SweepRun {
         of trial: SweepTrial, _ run: SweepProcess, _ end: ProcessEnd
     ) throws(CommandFailure) -> SweepResult {
         let fault = try run.events().lazy.compactMap(SweepMoment.init).first
-        let (summary, output) = (try run.summary(), try run.lastLines(50))
+        let (summary, differences) = (try run.summary(), try run.replayFailure())
         let outcome: SweepOutcome =
             switch summary?.verdict {
             case _ where run.isLate: .failed("did not end in time")
             // What survives may need more room than the device has, because a removed file is there again.
-            case _ where run.couldNotReplay && output?.contains("ENOSPC now") == true: .notReached
-            case _ where run.couldNotReplay: .broken("the record cannot be replayed")
+            case _ where differences.contains(", ENOSPC now\n"): .notReached
+            case _ where !differences.isEmpty: .broken("the record cannot be replayed")
             case "checkFailed" where fault == nil && trial.loss == nil:
                 .broken("the check failed, although the fault did not occur")
             case "checkFailed": .failed("the check \(RunReport.words(of: end))")

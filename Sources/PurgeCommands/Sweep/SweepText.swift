@@ -97,7 +97,7 @@ extension SweepText {
         let (trial, moment) = (result.trial, result.trial.moment)
         return .init(
             call: moment.kind.rawValue, number: moment.number, path: moment.path, process: moment.process,
-            fault: trial.fault.rawValue, rule: trial.rules.joined(separator: " "), outcome: result.outcome.word,
+            fault: trial.fault.rawValue, rule: trial.text, outcome: result.outcome.word,
             detail: result.outcome.detail, output: result.lastLine,
             otherCourse: result.tookAnotherCourse ? true : nil,
             command: result.outcome.word == "failed" ? Self.command(for: trial, common) : nil)
@@ -110,7 +110,7 @@ extension SweepText {
         text += #"errors="\#(broken.count)" skipped="\#(count("notReached"))">"# + "\n"
         for result in results {
             let moment = result.trial.moment
-            let name = Self.escaped("\(result.trial.rules.joined(separator: " ")) \(VisibleText.of(moment.path))")
+            let name = Self.escaped("\(result.trial.text) \(VisibleText.of(moment.path))")
             text += #"  <testcase classname="\#(moment.kind.rawValue)" name="\#(name)""#
             switch result.outcome {
             case .held: text += "/>\n"

@@ -28,7 +28,8 @@ extension Verb {
         synopsis: "[options] [--] COMMAND [ARG...]",
         description: [
             "Runs COMMAND once in a fresh container and counts its calls to the file system. Then runs it once more for "
-                + "each of these calls and each fault, in a fresh container each, with that fault at that call. "
+                + "each of these calls and each fault, in a fresh container each, with that fault at that call. The states "
+                + "after a loss of power are made from one recorded run. "
                 + "Afterwards the device is well again, and the check must succeed in the same container.",
             "Prints the failures by the kind and path of the call, each with the `purgefs run` that repeats it. "
                 + "Standard error shows the progress if it is a terminal.",
@@ -110,7 +111,7 @@ private struct SweepVerb {
             do throws(Errno) { try System.writeAll(STDERR_FILENO, Array(text.utf8)) } catch {}  // only progress
         }
         let (moments, runLimit) = try run.count()
-        let power = faults.contains(.power) ? try run.powerTrials(most: most) : []
+        let power = faults.contains(.power) ? try run.powerTrials(most: most, limit: runLimit) : []
         let trials = SweepTrial.trials(of: moments, faults, power: power, most: most)
         let results = try run.carryOut(trials, limit: runLimit)
         if showsProgress { console.note("") }
@@ -120,7 +121,7 @@ private struct SweepVerb {
         if let broken = text.broken.first {
             throw CommandFailure(
                 status: ExitStatus.runFailed,
-                message: "sweep: \(broken.trial.rule): \(broken.outcome.detail ?? ""): \(broken.lastLine ?? "")")
+                message: "sweep: \(broken.trial.text): \(broken.outcome.detail ?? ""): \(broken.lastLine ?? "")")
         }
         return text.failures == 0 ? ExitStatus.done : ExitStatus.failed
     }

@@ -10,7 +10,9 @@ extension Server {
     func meetFaults(_ request: RawRequest) -> Errno? {
         guard let kind = kind(of: request) else { return nil }
         let call = FaultyCall(kind, path: TracedCall.path(of: request, self), thread: request.thread)
-        switch volume.faultyCalls.meet(call) {
+        let (outcome, number) = volume.faultyCalls.meet(call)
+        record?.setMoment(number, of: request)
+        switch outcome {
         case .served: return nil
         case .shortened:
             // The kernel does not start a program of which it has read less than it asked for.
@@ -22,22 +24,14 @@ extension Server {
 
     /// Returns the kind of a call that can meet a fault. Nil for every other request, for a request about a control file, and
     /// for one of our own threads.
-    private func kind(of request: RawRequest) -> MomentKind? {
-        let kind: MomentKind
-        switch request.number {
-        case 14: kind = .open
-        case 6, 8, 13, 35, 51: kind = .create
-        case 15: kind = .read
-        case 16 where !request.isWriteBack: kind = .write
-        case 43, 47: kind = .write
-        case 20, 30, 50: kind = .sync
-        case 12, 45: kind = .rename
-        case 10, 11: kind = .unlink
-        case 9: kind = .mkdir
-        case 4 where request.changesSize: kind = .truncate
-        case 21, 24: kind = .setxattr
-        default: return nil
-        }
+    func kind(of request: RawRequest) -> MomentKind? {
+        let kind: MomentKind? =
+            switch request.opcode {
+            case .write where request.isWriteBack: nil
+            case .copyFileRange: .write
+            case .syncfs: .sync
+            default: RecordedCall.Name(request)?.kind
+            }
         return isOwn(request) ? nil : kind
     }
 

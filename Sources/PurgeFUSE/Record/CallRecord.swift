@@ -16,7 +16,7 @@ public final class CallRecord: Sendable {
     }
     private let state = Mutex(State())
     private let output: FileDescriptor
-    /// Whether the lines have what was written.
+    /// Whether the line of a write has its bytes.
     let keepsData: Bool
 
     public init(to output: FileDescriptor, keepsData: Bool) { (self.output, self.keepsData) = (output, keepsData) }
@@ -26,25 +26,26 @@ public final class CallRecord: Sendable {
 
     /// Takes note of a request. Called before the request is served.
     func begin(_ request: RawRequest, _ server: Server) {
-        guard !server.isOwn(request) else { return }
-        guard var call = RecordedCall(request, server, keepsData: keepsData) else {
-            if request.opcode == .copyFileRange { state.withLock { $0.moments[.write, default: 0] += 1 } }
-            return
-        }
-        // Pages of a mapping are written whenever the kernel likes, so they have no number.
-        let kind = call.call == .write && request.isWriteBack ? nil : call.kind
-        // A name that is not UTF-8 has no form in the record.
-        let isWhole = ![call.path, call.other, call.text].contains { $0?.contains("\u{FFFD}") == true }
+        let kind = server.kind(of: request)
+        let call = server.isOwn(request) ? nil : RecordedCall(request, server, keepsData: keepsData)
+        // With rules of faults, `setMoment` tells the number.
+        let isCounted = !server.areFaultsSet
         state.withLock { state in
+            if let kind, isCounted { state.moments[kind, default: 0] += 1 }
+            guard var call else { return }
+            // A name that is not UTF-8 has no form in the record.
+            let isWhole = ![call.path, call.other, call.text].contains { $0?.contains("\u{FFFD}") == true }
             if !isWhole, state.failure == nil { state.failure = .illegalByteSequence }
-            if let kind {
-                state.moments[kind, default: 0] += 1
-                call.moment = state.moments[kind]
-            }
+            if let kind, isCounted { call.moment = state.moments[kind] }
             call.process = request.thread
             if call.kind == .sync { call.after = state.count }
             state.begun[request.unique] = call
         }
+    }
+
+    /// Notes the number that a call has among those of its kind, which rules of faults count.
+    func setMoment(_ number: Int64, of request: RawRequest) {
+        state.withLock { $0.begun[request.unique]?.moment = number }
     }
 
     /// Writes the line before the answer is sent. So a call that began after another one had returned comes after it.
@@ -127,27 +128,11 @@ extension RecordedCall {
 }
 
 extension RecordedCall.Name {
-    fileprivate init?(_ request: RawRequest) {
+    init?(_ request: RawRequest) {
         switch request.number {
-        case 4: self = request.changesSize ? .truncate : .setattr
-        case 6: self = .symlink
-        case 8: self = .mknod
-        case 9: self = .mkdir
-        case 10: self = .unlink
-        case 11: self = .rmdir
-        case 12, 45: self = .rename
-        case 13: self = .link
-        case 14: self = .open
-        case 15: self = .read
-        case 16: self = .write
-        case 20: self = .fsync
-        case 21: self = .setxattr
-        case 24: self = .removexattr
-        case 30: self = .fsyncdir
-        case 35: self = .create
-        case 43: self = .fallocate
-        case 51: self = .tmpfile
-        default: return nil
+        case 4 where request.changesSize: self = .truncate
+        case 45: self = .rename
+        default: self.init(rawValue: TracedCall.of(request.number).name)
         }
     }
 }

@@ -63,7 +63,7 @@ public struct FaultRules: Sendable {
     }
 
     /// The finalizer of the generator SplitMix64.
-    private static func mixed(_ value: UInt64) -> UInt64 {
+    static func mixed(_ value: UInt64) -> UInt64 {
         var z = value &+ 0x9e37_79b9_7f4a_7c15
         z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
         z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb

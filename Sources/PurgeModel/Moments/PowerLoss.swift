@@ -112,7 +112,7 @@ extension PowerRecord {
         let point: Int =
             switch loss.rest {
             case .none: 0
-            case .ordered, .torn: loss.seed == 0 ? end : Int(TornData.mixed(loss.seed) % UInt64(end + 1))
+            case .ordered, .torn: loss.seed == 0 ? end : Int(FaultRules.mixed(loss.seed) % UInt64(end + 1))
             }
         var isThere = (0..<end).map { synced[$0] || $0 < point }
         var torn = TornData(seed: loss.seed)

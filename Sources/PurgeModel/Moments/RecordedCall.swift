@@ -3,6 +3,23 @@ public struct RecordedCall: Codable, Hashable, Sendable {
     public enum Name: String, Codable, Sendable {
         case open, create, tmpfile, symlink, mknod, link, mkdir, unlink, rmdir, rename
         case read, write, fallocate, truncate, setattr, setxattr, removexattr, fsync, fsyncdir
+
+        /// The kind of the call among those that can meet a fault.
+        public var kind: MomentKind? {
+            switch self {
+            case .open: .open
+            case .create, .tmpfile, .symlink, .mknod, .link: .create
+            case .mkdir: .mkdir
+            case .unlink, .rmdir: .unlink
+            case .rename: .rename
+            case .read: .read
+            case .write, .fallocate: .write
+            case .truncate: .truncate
+            case .setxattr, .removexattr: .setxattr
+            case .fsync, .fsyncdir: .sync
+            case .setattr: nil
+            }
+        }
     }
 
     public var call: Name
@@ -41,21 +58,7 @@ public struct RecordedCall: Codable, Hashable, Sendable {
     public init(_ call: Name, path: String) { (self.call, self.path) = (call, path) }
 
     /// The kind of the call among those that can meet a fault.
-    public var kind: MomentKind? {
-        switch call {
-        case .open: .open
-        case .create, .tmpfile, .symlink, .mknod, .link: .create
-        case .mkdir: .mkdir
-        case .unlink, .rmdir: .unlink
-        case .rename: .rename
-        case .read: .read
-        case .write, .fallocate: .write
-        case .truncate: .truncate
-        case .setxattr, .removexattr: .setxattr
-        case .fsync, .fsyncdir: .sync
-        case .setattr: nil
-        }
-    }
+    public var kind: MomentKind? { call.kind }
 
     /// Whether a rename exchanges two names: RENAME_EXCHANGE of renameat2(2).
     var exchanges: Bool { call == .rename && (flags ?? 0) & 2 != 0 }
@@ -73,6 +76,9 @@ public struct RecordedCall: Codable, Hashable, Sendable {
         }
         return call != .read && call != .write || length <= Self.mostBytes
     }
+
+    /// Whether what was written is missing, because the record was made without `--data`.
+    public var lacksData: Bool { call == .write && data == nil && (result ?? 0) > 0 }
 
     /// Whether a write(2) syncs what it has written: O_DSYNC, of which O_SYNC is more.
     var isSynchronous: Bool { call == .write && (flags ?? 0) & 0o10000 != 0 }

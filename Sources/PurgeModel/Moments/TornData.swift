@@ -143,13 +143,5 @@ struct TornData {
         return (overflow ? .max : sum) / PowerLoss.block * PowerLoss.block
     }
 
-    private func chance(_ place: UInt64) -> UInt64 { Self.mixed(seed ^ Self.mixed(place)) }
-
-    /// The finalizer of the generator SplitMix64.
-    static func mixed(_ value: UInt64) -> UInt64 {
-        var z = value &+ 0x9e37_79b9_7f4a_7c15
-        z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
-        return z ^ z >> 31
-    }
+    private func chance(_ place: UInt64) -> UInt64 { FaultRules.mixed(seed ^ FaultRules.mixed(place)) }
 }

@@ -48,7 +48,8 @@ extension System {
             }
         } catch { return error == .noEntry && thread != 0 && seesOwnProcesses }
     }
-    /// Returns whether a thread is in execve(2) or execveat(2). False if that is not visible.
+    /// Returns whether a thread is in execve(2) or execveat(2). False if that is not visible, as
+    /// for another process under ptrace_scope 1 of Yama.
     public static func isStartingProgram(thread: pid_t) -> Bool {
         do throws(Errno) {
             let text = String(

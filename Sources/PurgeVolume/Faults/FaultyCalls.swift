@@ -33,7 +33,8 @@ public struct FaultyCalls: VolumeFamily {
     public func isOwn(_ thread: pid_t) -> Bool { purgedNames.isAnnouncer(thread) }
 
     /// Carries out the faults that a call meets, before the call. They may take as long as a purge.
-    public func meet(_ call: FaultyCall) -> FaultyOutcome {
+    /// Returns also the number of the call among those of its kind.
+    public func meet(_ call: FaultyCall) -> (outcome: FaultyOutcome, number: Int64) {
         let (number, rules) = core.faults.meet(call.kind, call.path)
         var outcome = FaultyOutcome.served
         for rule in rules {
@@ -43,7 +44,7 @@ public struct FaultyCalls: VolumeFamily {
             if outcome == .served || (outcome == .shortened && next != .served) { outcome = next }
             if next == .refused(.interrupted), rule.endsCall { break }  // nobody waits for the call any more
         }
-        return outcome
+        return (outcome, number)
     }
 
     /// Lets all reads reach the daemon, because they are recorded.

@@ -50,7 +50,7 @@ with open("large", "r+b") as large, mmap.mmap(large.fileno(), 2 << 20) as pages:
     pages.flush()
 file = os.open("large", os.O_WRONLY)
 os.posix_fallocate(file, 0, 3 << 20)
-libc.fallocate(file, 3, ctypes.c_long(8192), ctypes.c_long(4096))
+assert libc.fallocate(file, 3, ctypes.c_long(8192), ctypes.c_long(4096)) == 0
 os.close(file)
 source, copy = os.open("large", os.O_RDONLY), os.open("copy", os.O_WRONLY | os.O_CREAT, 0o600)
 os.sendfile(copy, source, 0, 100_000)
