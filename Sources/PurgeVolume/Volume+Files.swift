@@ -24,7 +24,7 @@ extension Volume {
     }
 
     /// Closes the backing file once nothing uses it.
-    public func close(_ handle: Handle) { openFiles.close(handle) }
+    public func close(_ handle: consuming Handle) { openFiles.close(consume handle) }
 
     /// Releases files whose last mapping is gone, before a number is reported or a victim is chosen.
     public func settleMappings() { openFiles.settleMappings() }

@@ -320,6 +320,28 @@ extension Mounts {
             }
         }
 
+        /// What was closed and unmapped counts as closed, although a thread that has answered an earlier call has not run since.
+        /// strace lets every 29th answer return late.
+        @Test func threadsThatReturnLateHoldNothingOpen() throws {
+            try withMount(on: .tmpfs) { mount in
+                try mount.unmount()
+                let late = "inject=write,writev:delay_exit=12000:when=5+29"
+                let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=write,writev", "-e", late]
+                try mount.mount(["--total", "64M"], wrapper: strace)
+                let name = "Library/Caches/f"
+                for round in 0..<150 {
+                    try mount.make(name, size: MappedFile.size)
+                    let file = try MappedFile(
+                        mount.path(name), .init(first: .reading, kind: .sharedReading, isClosed: round % 2 == 0))
+                    #expect(try mount.number("storage.reclaimable") == 0)
+                    file.close()
+                    file.unmap()
+                    try #require(try mount.number("storage.reclaimable") == Self.size, "round \(round)")
+                    try Files.unlink(mount.path(name))
+                }
+            }
+        }
+
         /// Unmapping a file releases its descriptor in the daemon, so that a program can open other files.
         @Test(arguments: backings) func whatIsUnmappedTakesNoDescriptors(backing: Backing) throws {
             try withMount(on: backing) { mount in

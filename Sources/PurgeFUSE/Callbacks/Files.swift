@@ -20,9 +20,9 @@ extension Request {
         if self.node(node).isControl { return openControl(self.node(node), flags: info.pointee.flags) }
         if server.kernel.pages.isWaiting(by: tid) { return _ = reply().open(0, flags: PageWaiter.openFlags) }
         answer { () throws(Errno) in
-            try open(self.node(node), flags: info.pointee.flags)
-        } _: { reply, handle in
-            server.send(handle, raw, reply)
+            server.describe(try open(self.node(node), flags: info.pointee.flags), raw)
+        } _: { reply, file in
+            server.send(file, reply)
         }
     }
 
@@ -40,9 +40,10 @@ extension Request {
     fileprivate func create(_ name: UnsafePointer<CChar>?, in parent: fuse_ino_t, mode: mode_t, _ info: FileInfo?) {
         guard let info else { return fail(.badFileDescriptor) }
         answer { () throws(Errno) in
-            try create(name, in: node(parent), mode: mode, flags: info.pointee.flags)
+            let (entry, handle) = try create(name, in: node(parent), mode: mode, flags: info.pointee.flags)
+            return (entry, server.describe(handle, raw))
         } _: { reply, made in
-            server.send(made.0, made.1, info, raw, reply)
+            server.send(made.0, made.1, info, reply)
         }
     }
 
@@ -66,44 +67,58 @@ extension Request {
     }
 }
 
-extension Server {
-    /// Answers OPEN.
-    fileprivate func send(_ handle: Handle, _ request: fuse_req_t, _ reply: consuming Reply) {
-        let (flags, backing) = flags(of: handle, request)
-        if !reply.open(handle.address, flags: flags, backing: backing) { release(handle, nil) }
-    }
+/// What the kernel is told of a new descriptor. Holds no reference to the handle, because the app may close the file while the
+/// thread that has answered OPEN still waits for a CPU, and the last reference closes the descriptor.
+private struct OpenedFile {
+    var handle: UInt64
+    var flags: UInt32
+    var backing: Int32
 
-    /// Answers CREATE. If the kernel does not accept the answer, it will not release the file either.
-    fileprivate func send(
-        _ entry: Entry, _ handle: Handle, _ info: FileInfo, _ request: fuse_req_t, _ reply: consuming Reply
-    ) {
-        describe(handle, to: info, request)
-        guard !reply.created(entry, &info.pointee) else { return }
-        release(handle, nil)
-        volume.forget(entry.node, count: 1)
-    }
-
-    /// Closes a descriptor.
-    ///
-    /// - Parameter request: nil if it has been answered (BackingFiles.release).
-    func release(_ handle: Handle, _ request: fuse_req_t?) {
-        if handle.mode.isPassed { backings.release(handle, request) }
-        if handle.mode == .passthroughDirect { kernel.forgetAttributes(of: [handle.node.address]) }
-        volume.close(handle)
-    }
-
-    /// Fills in the new descriptor's part of the answer to FUSE_CREATE.
-    func describe(_ handle: Handle, to info: FileInfo, _ request: fuse_req_t) {
-        let (flags, _) = flags(of: handle, request)
-        info.pointee.fh = handle.address
+    /// Fills in the descriptor's part of the answer to CREATE.
+    func describe(to info: FileInfo) {
+        info.pointee.fh = handle
         info.pointee.direct_io = flags & UInt32(SHIM_FOPEN_DIRECT_IO) != 0 ? 1 : 0
         info.pointee.keep_cache = flags & UInt32(SHIM_FOPEN_KEEP_CACHE) != 0 ? 1 : 0
         info.pointee.noflush = 1
     }
+}
+
+extension Server {
+    fileprivate func describe(_ handle: Handle, _ request: fuse_req_t) -> OpenedFile {
+        let (flags, backing) = flags(of: handle, request)
+        return OpenedFile(handle: handle.address, flags: flags, backing: backing)
+    }
+
+    /// Answers OPEN.
+    fileprivate func send(_ file: OpenedFile, _ reply: consuming Reply) {
+        if !reply.open(file.handle, flags: file.flags, backing: file.backing) { withdraw(file) }
+    }
+
+    /// Answers CREATE. If the kernel does not accept the answer, it will not release the file either.
+    fileprivate func send(_ entry: Entry, _ file: OpenedFile, _ info: FileInfo, _ reply: consuming Reply) {
+        file.describe(to: info)
+        guard !reply.created(entry, &info.pointee) else { return }
+        withdraw(file)
+        volume.forget(entry.node, count: 1)
+    }
+
+    /// Closes a descriptor of which the kernel has not heard.
+    private func withdraw(_ file: OpenedFile) {
+        if let handle = Self.object(file.handle, Handle.self) { release(handle, nil) }
+    }
+
+    /// Closes a descriptor, unless another thread is using it.
+    ///
+    /// - Parameter request: nil if it has been answered (BackingFiles.release).
+    func release(_ handle: consuming Handle, _ request: fuse_req_t?) {
+        if handle.mode.isPassed { backings.release(handle, request) }
+        if handle.mode == .passthroughDirect { kernel.forgetAttributes(of: [handle.node.address]) }
+        volume.close(consume handle)
+    }
 
     /// Returns the FOPEN flags and backing id of a new descriptor. There is no flush, because nothing waits for close(2), and
     /// the kernel itself handles locks.
-    func flags(of handle: Handle, _ request: fuse_req_t) -> (UInt32, Int32) {
+    private func flags(of handle: Handle, _ request: fuse_req_t) -> (UInt32, Int32) {
         let noFlush = UInt32(SHIM_FOPEN_NOFLUSH)
         let keep = handle.keepsCache ? UInt32(SHIM_FOPEN_KEEP_CACHE) : 0
         // Without direct_io_mmap, direct writes would make the pages cached by other opens stale, so writers are cached too.

@@ -194,23 +194,30 @@ struct OpenFiles: VolumeFamily {
         if let sidecar { store.removeSidecar(sidecar) }
     }
 
-    func close(_ handle: Handle) {
+    /// Closes a descriptor, unless another thread still uses the handle. The caller gives up its reference, so that a
+    /// passed-through file is closed before its mappings are looked for.
+    func close(_ handle: consuming Handle) {
+        let passed = handle.mode.isPassed ? handle.node : nil
+        settle(handle)
+        // Unmanaged: the kernel's reference, retained by `link`.
+        Unmanaged.passUnretained(handle).release()
+        _ = consume handle
+        if let passed { endClosing(of: passed) }
+    }
+
+    /// Counts a descriptor as closed, once the charges of its file are settled.
+    private func settle(_ handle: Handle) {
         let node = handle.node
         let (isUnsettled, sidecar) = change { state -> (Bool, String?) in
             if state[node].io.unsettled != nil { return (true, nil) }
             return (false, state.release(handle))
         }
         if let sidecar { store.removeSidecar(sidecar) }
-        if isUnsettled {
-            // Errors are dropped: there is no caller left to report them to.
-            do throws(Errno) {
-                try dataOrder.alone(with: node) { () throws(Errno) in charges.settleAgain(node, handle.descriptor) }
-            } catch {}
-            noteRelease(handle)
-        }
-        let passed = handle.mode.isPassed ? handle.node : nil
-        // Unmanaged: the kernel's reference, retained by `link`.
-        Unmanaged.passUnretained(handle).release()
-        if let passed { endClosing(of: passed) }
+        guard isUnsettled else { return }
+        // Errors are dropped: there is no caller left to report them to.
+        do throws(Errno) {
+            try dataOrder.alone(with: node) { () throws(Errno) in charges.settleAgain(node, handle.descriptor) }
+        } catch {}
+        noteRelease(handle)
     }
 }
