@@ -19,6 +19,7 @@ import collections
 import contextlib
 import errno
 import gc
+import inspect
 import json
 import os
 import pathlib
@@ -605,6 +606,106 @@ def _bytes(size):
     return int(match[1]) * (1000 if match[3] == "B" else 1024) ** " KMGT".index(match[2] or " ")
 
 
+# A fault at each call
+
+_KINDS = ("open", "create", "read", "write", "sync", "rename", "unlink", "mkdir", "truncate", "setxattr")
+_FAULTS = {  # as the faults of `purgefs sweep`: at calls of these kinds, and what a rule says
+    "error": (_KINDS, "#{}=EIO"), "errors": (_KINDS, "#{}+=EIO"), "full": (("write",), "#{}=full"),
+    "short": (("read", "write"), "#{}=short"), "purge": (_KINDS, "#{}=purge"), "lock": (_KINDS, "#{}=lock"),
+}
+
+
+def sweep(test=None, *, moments=tuple(_FAULTS), most=None):
+    """Runs a test once without a fault, and once more for each fault at each call that it makes in `with moment:`.
+
+        @purgefs_pytest.sweep(moments=["error", "full"])
+        @pytest.mark.container(total="64M")
+        def test_save(container, moment):
+            with moment:
+                save(container.documents / "count")
+            assert load(container.documents / "count") in (41, 42)
+
+    `moments` has error, errors, full, short, purge and lock (docs/SWEEP.md of purgefs); `most` limits the number of cases,
+    which are then spread evenly. To count the calls, the test is run once while pytest collects the tests, so it may take no
+    fixtures but `container`, `container_home` and `moment`.
+    """
+    wrong = [name for name in ([moments] if isinstance(moments, str) else moments) if name not in _FAULTS]
+    if wrong or isinstance(moments, str) or not (most is None or most > 0):
+        raise ValueError(f"sweep(moments={moments!r}, most={most!r}): moments is a list of {', '.join(_FAULTS)}; most is above 0")
+    mark = pytest.mark.purgefs_sweep(moments=tuple(moments), most=most)
+    return mark if test is None else mark(test)
+
+
+class Moment:
+    """A fault at one call. It is in force in `with moment:`; afterwards the device is well again.
+
+    `rule` is the rule of the fault (docs/FAULTS.md), or None in the case without one. `met` says whether a call has met the
+    fault. `error` is the exception that the code has raised after that: it does not leave `with moment:`.
+    """
+
+    def __init__(self, container, rule, counts=False):
+        self.container, self.rule, self.met, self.error = container, rule, False, None
+        self.calls = []
+        self._counts = counts
+
+    def __enter__(self):
+        self._begin = self.container.position
+        if self._counts:
+            self.container.fail(*(f"{kind}=0ms" for kind in _KINDS))  # leaves an event of each call
+        elif self.rule:
+            self.container.fail(self.rule)
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.container.end_faults()
+        self.container.unlock()
+        self.container.app("launch")
+        faults = self.container.events("fault", after=self._begin)
+        if self._counts:
+            self.calls += [event["cause"] for event in faults]
+            return False
+        self.met = bool(faults)
+        if self.rule and not self.met and error is None:
+            warnings.warn(f"the code made fewer calls than when they were counted: the fault {self.rule} met none")
+        if self.met and isinstance(error, Exception):
+            self.error = error
+            return True
+        return False
+
+
+def _rules(calls, moments, most):
+    """Returns the rules of the faults at these calls, such as "write#3", at most as many as `most`."""
+    rules = []
+    for name in moments:
+        kinds, form = _FAULTS[name]
+        rules += [kind + form.format(number) for kind, number in (call.split("#") for call in calls) if kind in kinds]
+    if most is None or most >= len(rules):
+        return rules
+    return [rules[number * len(rules) // most] for number in range(most)]
+
+
+def _calls(metafunc):
+    """Runs a test without a fault, and returns the calls that it makes in `with moment:`; none if it fails."""
+    parameters = inspect.signature(metafunc.function).parameters.values()
+    names = {each.name for each in parameters if each.default is each.empty} - {"self"}
+    if others := sorted(names - {"container", "container_home", "moment"}):
+        raise TypeError(
+            f"{metafunc.function.__name__} takes {', '.join(others)}: a test with purgefs_pytest.sweep takes only container, "
+            "container_home and moment, because it is run once while pytest collects")
+    with Container(**_options(metafunc.definition)) as container, pytest.MonkeyPatch.context() as patch:
+        moment = Moment(container, None, counts=True)
+        values = {"container": container, "container_home": container, "moment": moment}
+        if "container_home" in names:
+            _go_home(container, patch)
+        try:
+            metafunc.function(*([metafunc.cls()] if metafunc.cls else []), **{name: values[name] for name in names})
+        except (Exception, pytest.skip.Exception, pytest.fail.Exception):
+            return []  # the case without a fault shows it
+        finally:
+            gc.collect()
+        return moment.calls
+
+
 # The plugin
 
 _KEY = pytest.StashKey()
@@ -618,6 +719,25 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     config.addinivalue_line(
         "markers", "container(total=, others=, profile=, thresholds=, ...): the device of the fixture `container`")
+    config.addinivalue_line("markers", "purgefs_sweep(moments=, most=): what purgefs_pytest.sweep puts on a test")
+
+
+def pytest_generate_tests(metafunc):
+    mark = metafunc.definition.get_closest_marker("purgefs_sweep")
+    if not mark:
+        return
+    if "moment" not in metafunc.fixturenames:
+        raise TypeError(f"{metafunc.function.__name__} has purgefs_pytest.sweep, but does not take `moment`")
+    rules = [None, *_rules(_calls(metafunc), **mark.kwargs)]
+    metafunc.parametrize("moment", rules, indirect=True, ids=["no fault", *rules[1:]])
+
+
+@pytest.fixture
+def moment(request, container):
+    """The fault of this case of a test with purgefs_pytest.sweep."""
+    if not hasattr(request, "param"):
+        raise TypeError("a test that takes `moment` needs purgefs_pytest.sweep")
+    return Moment(container, request.param)
 
 
 @pytest.fixture
@@ -647,12 +767,17 @@ def make_container(request):
 @pytest.fixture
 def container(request, make_container):
     """A fresh container, with the options of the marker `container` (the nearest wins) and of a parameter."""
+    return make_container(**{**_options(request.node), **getattr(request, "param", {})})
+
+
+def _options(node):
+    """Returns the options in the markers `container` of a test."""
     options = {}
-    for mark in reversed(list(request.node.iter_markers("container"))):
+    for mark in reversed(list(node.iter_markers("container"))):
         if mark.args:
             raise TypeError(f"the marker `container` takes options by name, as total=\"64M\", and not {mark.args[0]!r}")
         options.update(mark.kwargs)
-    return make_container(**{**options, **getattr(request, "param", {})})
+    return options
 
 
 @pytest.fixture
@@ -662,11 +787,15 @@ def container_home(container, monkeypatch, tmp_path_factory):
     `pathlib.Path.home()`, `tempfile` and libraries that read XDG_CACHE_HOME then find the container.
     """
     tmp_path_factory.getbasetemp()  # pytest makes it once a session, so it must not be in the container
+    _go_home(container, monkeypatch)
+    return container
+
+
+def _go_home(container, patch):
     for name, value in container.environment.items():
         if os.environ.get(name) != value:
-            monkeypatch.setenv(name, value)
-    monkeypatch.setattr(tempfile, "tempdir", None)  # the place that tempfile has found before
-    return container
+            patch.setenv(name, value)
+    patch.setattr(tempfile, "tempdir", None)  # the place that tempfile has found before
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -36,6 +36,8 @@
 extern char **environ;
 char **shim_environment(void) { return environ; }
 
+int shim_signal_at_end_of_parent(int signal) { return ANSWER(prctl(PR_SET_PDEATHSIG, signal)); }
+
 static sigset_t set_of(shim_signals signals) {
     sigset_t set;
     sigemptyset(&set);

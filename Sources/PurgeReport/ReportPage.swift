@@ -6,9 +6,13 @@ struct ReportPage {
 
     var text: String {
         let main = HTML("main", [:], sections)
-        let header = header(of: main)
-        let title = "Storage of \(content.status?.app.container ?? "a container")"
-        return HTML.document(
+        return Self.document(
+            "Storage of \(content.status?.app.container ?? "a container")",
+            [header(of: main), main, HTML.script(ReportFilter.script)])
+    }
+
+    static func document(_ title: String, _ body: [HTML]) -> String {
+        HTML.document(
             HTML(
                 "head", [:],
                 HTML.void("meta", ["charset": "utf-8"]),
@@ -23,7 +27,7 @@ struct ReportPage {
                             "default-src 'none'; style-src 'unsafe-inline'; script-src '\(ReportFilter.hash)'",
                             limit: .max),
                     ]), HTML("title", [:], HTML(HTMLText(title))), HTML.style(ReportStyle.rules)),
-            HTML("body", [:], [header, main, HTML.script(ReportFilter.script)]))
+            HTML("body", [:], body))
     }
 
     private func header(of main: HTML) -> HTML {

@@ -35,6 +35,9 @@ enum ReportStyle {
         .others { fill: var(--others); } .others-purgeable { fill: var(--others-purgeable); } .free { fill: var(--free); }
         .moving { fill: var(--moving); }
         .purged { fill: var(--purged); } .reboot { fill: var(--reboot); } .refused { fill: var(--red); }
+        .trial { display: inline-block; width: 0.75rem; height: 0.75rem; margin: 1px; border: 1px solid var(--line); border-radius: 2px;
+          background: var(--card); print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+        .trial.held { background: var(--green); } .trial.failed { background: var(--red); } .trial.broken { background: var(--amber); }
         .near-low { fill: var(--near-low); } .low { fill: var(--low); } .very-low { fill: var(--very-low); } .locked { fill: var(--locked); }
         .pause { fill: var(--card); fill-opacity: 0.6; stroke: var(--soft); stroke-width: 1; stroke-dasharray: 3 3;
           vector-effect: non-scaling-stroke; }

@@ -43,6 +43,8 @@ extension Mounts {
             try pytest("harness_test.py", workers: max(10, Scale.of(20)), timeout: 300)
         }
 
+        @Test func sweepInPython() throws { try pytest("harness_sweep_test.py", workers: 2, timeout: 300) }
+
         /// PURGEFS_TEST_SCALE=3 runs about 200 containers in a row.
         @Test func endsOfContainersInPython() throws {
             let count = Scale.of(67)

@@ -154,6 +154,57 @@ extension Mounts {
             }
         }
 
+        /// The map has a square for each trial, and no text of the program becomes markup.
+        @Test func page() throws {
+            try Scratch.with("sweep") { scratch in
+                let page = "\(scratch.path)/map.html"
+                let outcome = try Program.run(
+                    [
+                        PurgefsBinary.path, "sweep", "--report", page, "--moments", "error,full", "--check",
+                        "test -s ~/tmp/'<b>&'", "--", "sh", "-c", "echo > ~/tmp/'<b>&'; mkdir ~/tmp/c; true",
+                    ], environment: ["TMPDIR": scratch.path])
+                // An error at the creation, at the write and at mkdir, and a full device at the write.
+                let summary = "4 faults tried: 1 held, 3 failed"
+                #expect(outcome.status == 1 && outcome.errors.contains(summary), "\(outcome)")
+                let text = Files.text(page)
+                func count(_ part: String) -> Int { text.components(separatedBy: part).count - 1 }
+                // One more of each is in the legend.
+                #expect(count("class=\"trial failed\"") == 4 && count("class=\"trial held\"") == 2)
+                #expect(text.contains("title=\"mkdir#1=EIO: held\"") && text.contains("--fault &#39;write#1=full&#39;"))
+                #expect(count("<b>") == 0 && text.contains("tmp/&lt;b&gt;&amp;"))
+                let folder = try Program.run([PurgefsBinary.path, "sweep", "--report", scratch.path, "--", "true"])
+                #expect(folder.status == 125 && folder.errors.contains("it is a directory"), "\(folder)")
+            }
+        }
+
+        /// If the sweep is killed, its runs end, and the next run removes its folder.
+        @Test func killed() throws {
+            try Scratch.with("sweep") { scratch in
+                let child = try Program.start(
+                    [
+                        PurgefsBinary.path, "sweep", "--jobs", "3", "--check", "true", "--", "sh", "-c",
+                        "touch ~/tmp/a || sleep 100",
+                    ], environment: ["TMPDIR": scratch.path])
+                func left() throws -> Int {
+                    try Files.names(in: scratch.path).count { $0.hasPrefix("purgefs-run.") }
+                }
+                // The folders of the sweep, and of two runs whose touch(1) has failed.
+                try eventually("two runs wait") { try left() >= 3 }
+                usleep(300_000)
+                child.signal(SIGKILL)
+                _ = try child.wait(within: Scale.patience)
+                try eventually("the runs have ended") { try left() == 1 }
+                #expect(MountTable.entries().filter { $0.mountpoint.hasPrefix(scratch.path) }.isEmpty)
+                // A younger folder may belong to a run that has just begun.
+                let folder = try #require(try Files.names(in: scratch.path).first)
+                try Program.run("touch", "-d", "1 minute ago", "\(scratch.path)/\(folder)").succeeded()
+                try Program.run(
+                    [PurgefsBinary.path, "run", "--quiet", "--", "true"], environment: ["TMPDIR": scratch.path]
+                ).succeeded()
+                #expect(try Files.names(in: scratch.path) == [])
+            }
+        }
+
         /// `--most` takes part of the trials, from the whole course of the program.
         @Test func most() throws {
             try Scratch.with("sweep") { scratch in

@@ -1,4 +1,5 @@
 import PurgeModel
+import Support
 import Testing
 
 @Suite struct FaultRuleTests {
@@ -60,6 +61,40 @@ import Testing
         ] as [(String, FaultRule.Objection)])
     func refuses(text: String, objection: FaultRule.Objection) {
         #expect(throws: objection) { try FaultRule(text: text) }
+    }
+
+    /// 10,000 damaged rules: each is refused, or says in other words what it means.
+    @Test func damagedRules() {
+        var random = SeededGenerator(seed: 39)
+        let good = [
+            "create@Documents/*#3=ENOSPC", "sync#2+=300ms", "rename%10=2s", "write@a#1[#]2#3=EIO", "write=power=torn:7",
+        ]
+        let pieces = [
+            "", "=", "@", "#", "%", "+", "\n", "\0", "../x", "9223372036854775808", "-1", "é", "power", "open", "EIO",
+            " ",
+        ]
+        var accepted = 0
+        for _ in 0..<10_000 {
+            var text = Array(good[Int(random.next() % UInt64(good.count))].unicodeScalars.map(String.init))
+            for _ in 0...(random.next() % 3) {
+                let place = Int(random.next() % UInt64(text.count))
+                let piece = pieces[Int(random.next() % UInt64(pieces.count))]
+                if random.next() % 2 == 0 { text[place] = piece } else { text.insert(piece, at: place) }
+            }
+            let rule = text.joined()
+            guard let read = try? FaultRule(text: rule) else { continue }
+            accepted += 1
+            // What was accepted has each part of the text, in order.
+            var words = read.kind.rawValue + (read.glob.map { "@" + $0 } ?? "")
+            switch read.choice {
+            case .all: break
+            case .only(let number): words += "#\(number)"
+            case .from(let number): words += "#\(number)+"
+            case .percent(let number): words += "%\(number)"
+            }
+            #expect(rule.hasPrefix(words + "="), "\(rule)")
+        }
+        #expect((100...5000).contains(accepted))
     }
 
     @Test func commands() throws {

@@ -29,6 +29,8 @@ int shim_fork_detached(int passed, const char *text, size_t length, void (*body)
 // Starts a program in its own process group, with default signal actions, empty standard input, and its output on standard
 // error. Returns its pid.
 int shim_spawn_group(const char *path, char *const argv[], char *const envp[]);
+// Makes the kernel send `signal` to this process when the thread that has started it ends.
+int shim_signal_at_end_of_parent(int signal);
 char **shim_environment(void);
 // Returns argc, and argv in `*words`.
 int shim_arguments(char ***words);

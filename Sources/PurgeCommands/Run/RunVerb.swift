@@ -34,6 +34,8 @@ extension OptionSpec {
     static let signals = OptionSpec(
         "signals", .choice("on|off", ["on", "off"]),
         "off: do not stop, continue or kill COMMAND when the state of the app changes (on)")
+    static let endsWithParent = OptionSpec(
+        "end-with-parent", .number("PID"), hidden: true, "get SIGTERM when the parent, process PID, ends")
     static let quiet = OptionSpec("quiet", "print no summary on standard error")
     static let eventsFile = OptionSpec(
         "events", .file, "write the events of this run to FILE (- is standard output), one JSON object per line")
@@ -68,7 +70,7 @@ extension Verb {
             OptionSpec.at, OptionSpec.fault, OptionSpec.check, OptionSpec.signals, OptionSpec.chdir, OptionSpec.failOn,
             OptionSpec.eventsFile,
             OptionSpec.summaryFile, OptionSpec.reportFile, OptionSpec.annotate, OptionSpec.traceFile,
-            OptionSpec.recordFile, OptionSpec.data, OptionSpec.quiet,
+            OptionSpec.recordFile, OptionSpec.data, OptionSpec.quiet, OptionSpec.endsWithParent,
         ],
         operands: 1...(.max), endsAtFirstOperand: true,
         sections: [HelpSection(title: "ENVIRONMENT OF COMMAND", lines: RunEnvironment.help)],
@@ -90,6 +92,7 @@ extension Verb {
 
 private enum RunVerb {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> Int32 {
+        try endWithParent(invocation.arguments)
         // Checked before anything is created, so that an invalid command line is reported with its own status.
         let request = try invocation.arguments.mountRequest(store: "", mountpoint: "")
         try checkFiles(invocation.arguments)
@@ -123,6 +126,13 @@ private enum RunVerb {
             guard error.status == ExitStatus.failed else { throw error }
             if let signal = System.endSignal() { throw RunSession.interrupted(by: signal) }
             throw CommandFailure(status: ExitStatus.runFailed, message: error.message)
+        }
+    }
+
+    private static func endWithParent(_ arguments: Arguments) throws(CommandFailure) {
+        guard let parent = arguments.text(.endsWithParent).flatMap({ pid_t($0) }) else { return }
+        do throws(Errno) { try System.end(withParent: parent) } catch {
+            throw CommandFailure(status: ExitStatus.runFailed, message: "run: process \(parent) has ended")
         }
     }
 

@@ -39,7 +39,10 @@ struct SweepProcess {
         place = "\(common.directory)/\(name)"
         let shell = ["sh", "-c", "exec \"$@\" >>\"$0\" 2>&1 </dev/null", place + ".out", Places.ownBinary()]
         let options =
-            ["run", "--quiet", "--events", place + ".events", "--summary", place + ".summary"]
+            [
+                "run", "--quiet", "--end-with-parent", "\(getpid())", "--events", place + ".events", "--summary",
+                place + ".summary",
+            ]
             + (command == nil ? common.options : common.optionsWithoutState)
             + faults.flatMap { ["--fault", $0] } + more + ["--check", common.check, "--"]
         let words = (shell + options).map { Array($0.utf8CString) } + (command ?? common.command)

@@ -1,5 +1,6 @@
 import PurgeCommandLine
 import PurgeModel
+import PurgeReport
 import PurgeStore
 import PurgeSystem
 
@@ -34,14 +35,19 @@ struct SweepText {
 
     /// The failures by kind and path of the call, each fault with the first line that repeats it.
     var lines: [String] {
+        grouped(results.filter { $0.outcome.word == "failed" }).flatMap { lines(about: $0.place, $0.results) }
+    }
+
+    /// Returns the results by kind and path of the call, in the order of their first calls.
+    private func grouped(_ results: [SweepResult]) -> [(place: Place, results: [SweepResult])] {
         var places: [Place] = []
         var byPlace: [Place: [SweepResult]] = [:]
-        for result in results where result.outcome.word == "failed" {
+        for result in results {
             let place = Place(kind: result.trial.moment.kind, path: result.trial.moment.path)
             if byPlace[place] == nil { places.append(place) }
             byPlace[place, default: []].append(result)
         }
-        return places.flatMap { lines(about: $0, byPlace[$0] ?? []) }
+        return places.map { ($0, byPlace[$0] ?? []) }
     }
 
     private func lines(about place: Place, _ failed: [SweepResult]) -> [String] {
@@ -65,6 +71,32 @@ struct SweepText {
         let faults = trial.rules.flatMap { ["--fault", $0] }
         let options = ["purgefs", "run"] + common.options + faults + ["--check", common.check, "--"]
         return VisibleText.of(ShellWord.line(options + common.command.map(Places.text)))
+    }
+}
+
+// For a browser.
+extension SweepText {
+    var page: String {
+        let faults = SweepFault.allCases.filter { fault in results.contains { $0.trial.fault == fault } }
+        let places = grouped(results).map { place, results in
+            FaultMap.Place(
+                kind: place.kind.rawValue, path: place.path,
+                trials: faults.map { fault in
+                    (fault.rawValue, results.filter { $0.trial.fault == fault }.map { trial($0) })
+                })
+        }
+        return FaultMap(
+            command: VisibleText.of(ShellWord.line(common.command.map(Places.text))), check: common.check,
+            summary: summary, version: Version.number, faults: faults.map(\.rawValue), places: places
+        ).text
+    }
+
+    private func trial(_ result: SweepResult) -> FaultMap.Trial {
+        let outcome = FaultMap.Trial.Outcome(rawValue: result.outcome.word) ?? .broken
+        let needsCommand = outcome == .failed || outcome == .broken
+        return FaultMap.Trial(
+            outcome, rule: result.trial.text, detail: result.outcome.detail, output: result.lastLine,
+            command: needsCommand ? Self.command(for: result.trial, common) : nil)
     }
 }
 

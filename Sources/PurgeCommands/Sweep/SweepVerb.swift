@@ -2,6 +2,7 @@ import Glibc
 import PurgeCommandLine
 import PurgeContainers
 import PurgeModel
+import PurgeReport
 import PurgeSystem
 
 extension OptionSpec {
@@ -20,6 +21,8 @@ extension OptionSpec {
         "the longest time of a run (20 times the first run, at least 30s); one that takes longer has failed")
     fileprivate static let sweepJSON = OptionSpec("json", "print one JSON object with all trials")
     fileprivate static let junit = OptionSpec("junit", .file, "write the results to FILE in the form of JUnit")
+    fileprivate static let sweepReport = OptionSpec(
+        "report", .file, "write an HTML page with a map of all faults to FILE (- is standard output)")
 }
 
 extension Verb {
@@ -37,7 +40,7 @@ extension Verb {
                 + "are counted as on another course.",
         ],
         options: [OptionSpec.copyOf, .seed] + OptionSpec.mounting.filter { $0.name != "log" } + [
-            .chdir, .sweepCheck, .moments, .most, .jobs, .timeLimit, .junit, .sweepJSON,
+            .chdir, .sweepCheck, .moments, .most, .jobs, .timeLimit, .junit, .sweepReport, .sweepJSON,
         ],
         operands: 1...(.max), endsAtFirstOperand: true,
         exitStatus: [
@@ -68,6 +71,8 @@ private struct SweepVerb {
         let jobs = try number(.jobs) ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         let limit = arguments.text(.timeLimit).flatMap { TimeSpan(text: $0) }.map { $0.seconds * 1_000_000_000 }
         let faults = try faults()
+        let report = arguments.text(.sweepReport).map { ReportFile(path: $0) }
+        try report?.check()
         let junit = try junit()
         let mask: SignalSet
         do throws(Errno) { mask = try System.block(SweepRun.blocked) } catch {
@@ -79,7 +84,11 @@ private struct SweepVerb {
                 throw CommandFailure("cannot make a temporary directory", path: area.store, error)
             }
             let status = try sweep(
-                in: area.store, mask, faults, most: most, jobs: jobs, limit: limit, junit)
+                in: area.store, mask, faults, most: most, jobs: jobs, limit: limit
+            ) { text throws(CommandFailure) in
+                try write(text, junit: junit)
+                try report?.write(text.page)
+            }
             try area.remove()
             return status
         } catch {
@@ -95,7 +104,7 @@ private struct SweepVerb {
 
     private func sweep(
         in directory: String, _ mask: SignalSet, _ faults: [SweepFault], most: Int?, jobs: Int, limit: Int64?,
-        _ junit: FileDescriptor?
+        write: (SweepText) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> Int32 {
         let command = invocation.rawOperands
         let common = SweepProcess.Common(
@@ -103,20 +112,15 @@ private struct SweepVerb {
             optionsWithoutState: options(OptionSpec.mounting.filter { $0 != .state }), check: try check(command),
             command: command, mask: mask, directory: directory)
         let console = invocation.console
-        let showsProgress = isatty(STDERR_FILENO) == 1
-        let run = SweepRun(common: common, jobs: jobs, limit: limit) { done, failed, all in
-            guard showsProgress else { return }
-            let text =
-                "\r\(Bar.forLocale().text(Int64(done), of: Int64(all), width: 30)) \(done) of \(all), \(failed) failed "
-            do throws(Errno) { try System.writeAll(STDERR_FILENO, Array(text.utf8)) } catch {}  // only progress
-        }
+        let progress = isatty(STDERR_FILENO) == 1 ? SweepProgress() : nil
+        let run = SweepRun(common: common, jobs: jobs, limit: limit) { progress?.show($0, failed: $1, of: $2) }
         let (moments, runLimit) = try run.count()
         let power = faults.contains(.power) ? try run.powerTrials(most: most, limit: runLimit) : []
         let trials = SweepTrial.trials(of: moments, faults, power: power, most: most)
         let results = try run.carryOut(trials, limit: runLimit)
-        if showsProgress { console.note("") }
+        if progress != nil { console.note("") }
         let text = SweepText(results: results, calls: moments.count, common: common)
-        try write(text, junit: junit)
+        try write(text)
         console.warn("sweep: " + text.summary)
         if let broken = text.broken.first {
             throw CommandFailure(

@@ -50,6 +50,12 @@ extension System {
         }
     }
 
+    /// Makes the kernel send SIGTERM to this process when its parent's first thread ends. ESRCH if `parent` has ended already.
+    public static func end(withParent parent: pid_t) throws(Errno) {
+        _ = try SystemCall.run(.prctl) { shim_signal_at_end_of_parent(SIGTERM) }
+        if getppid() != parent { throw .noSuchProcess }
+    }
+
     /// The descriptor number at which a detached process finds the descriptor passed to it.
     public static let passedDescriptor: Int32 = 3
 
