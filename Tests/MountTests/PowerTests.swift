@@ -118,6 +118,12 @@ extension Mounts {
                 }
                 let late = try run(["--at", "1s fault=write=power", "--", "true"], in: scratch.path)
                 #expect(late.status == 64 && late.errors.contains("purgefs run --fault"), "\(late)")
+                let unusable = try run(
+                    [
+                        "--store", "/dev/null", "--fault", "write=power", "--check", "true", "--", "sh", "-c",
+                        "touch '\(scratch.path)/ran'; echo > ~/tmp/a",
+                    ], in: scratch.path)
+                #expect(unusable.status == 125 && !Files.exists("\(scratch.path)/ran"), "\(unusable)")
                 try withMount { mount in
                     _ = #expect(throws: Errno.invalid) { try mount.write("write=power", to: "faults") }
                 }
@@ -158,6 +164,11 @@ extension Mounts {
                 let large = "{\"call\":\"truncate\",\"path\":\"a\",\"size\":9223372036854775807}"
                 let cut = try replay(short, "--power", "torn", "--power-seed", "1", in: scratch)
                 #expect(cut.status == 1 && cut.output.contains(" bytes in the record, 2 bytes now"), "\(cut)")
+                let words = ["sh", "-c", "ulimit -f 1; \(PurgefsBinary.path) replay \(scratch.path)/r \(scratch.path)"]
+                try Files.write(
+                    "{\"call\":\"truncate\",\"path\":\"a\",\"size\":1000000}", to: "\(scratch.path)/r")
+                let limited = try Program.run(words)
+                #expect(limited.output == "truncate a: done in the record, EFBIG now\n", "\(limited)")
                 let impossible = try replay(large, "--power", "torn", in: scratch)
                 #expect(impossible.errors.contains("line 1 is not a recorded call"), "\(impossible)")
                 let empty = "{\"call\":\"write\",\"path\":\"a\",\"offset\":0,\"size\":9,\"result\":9}"

@@ -52,7 +52,11 @@ private struct ReplayVerb {
         }
         let target = arguments.operands[1]
         var replayer: Replayer
-        do throws(Errno) { replayer = try Replayer(target) } catch {
+        do throws(Errno) {
+            // A write beyond the limit of a file's size is then an error, which is reported like any other.
+            _ = try System.block(SignalSet(SIGXFSZ))
+            replayer = try Replayer(target)
+        } catch {
             throw CommandFailure("cannot replay in", path: target, error)
         }
         guard let rest = arguments.text(.power).flatMap(PowerLoss.Rest.init) else {

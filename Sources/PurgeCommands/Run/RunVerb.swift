@@ -106,17 +106,17 @@ private enum RunVerb {
             throw .usage("--data needs --record")
         }
         do throws(CommandFailure) {
-            if let power { return try power.run() }
             let known = try MountChecks.runForCommand(
                 store: invocation.arguments.text(.store), outputs: outputs(invocation.arguments),
                 allowsOther: request.allowsOther)
-            let store = invocation.arguments.text(.store).map { NamedStore(path: $0, known: known) }
             let report = try RunReport(
                 invocation.arguments.text(.reportFile), store: invocation.arguments.text(.store))
+            try demands.check(store: invocation.arguments.text(.store))
+            if let power { return try power.run() }
+            let store = invocation.arguments.text(.store).map { NamedStore(path: $0, known: known) }
             // The file may be a FIFO that has no reader yet; signals must still end a process that waits for one.
             let record = try RunRecord(
                 path: invocation.arguments.text(.eventsFile), demands: demands.demands)
-            try demands.check(store: invocation.arguments.text(.store))
             let mask = try blockSignals(invocation)
             return try withExtendedLifetime(known) { () throws(CommandFailure) in
                 try RunSession(invocation, plan, origin, store: store, mask: mask)
