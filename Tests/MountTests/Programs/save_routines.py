@@ -5,6 +5,7 @@
     save_routines.py names         lists the routines: `right NAME` and `wrong NAME`
 """
 import ctypes
+import fcntl
 import mmap
 import os
 import sys
@@ -12,6 +13,7 @@ import sys
 HOME = os.environ["PURGEFS_MOUNT"] if "PURGEFS_MOUNT" in os.environ else ""
 DOCUMENTS = HOME + "/Documents"
 NUMBER = DOCUMENTS + "/number"
+LOCK = DOCUMENTS + "/lock"
 #: Long enough that half of it is another number.
 OLD, NEW = b"4100000041", b"4200000042"
 
@@ -235,14 +237,14 @@ def right_error_reported():
     sync_folder(DOCUMENTS)
 
 
-def right_read_back():
-    """The file is read again after its sync, and the folder is synced twice."""
-    write(NUMBER + ".new", NEW)
-    sync_folder(DOCUMENTS)
-    if read(NUMBER + ".new") != NEW:
-        raise OSError("not written")
-    os.rename(NUMBER + ".new", NUMBER)
-    sync_folder(DOCUMENTS)
+def right_lock():
+    """flock(2) ends with the process."""
+    file = os.open(DOCUMENTS + "/flock", os.O_WRONLY | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        right_rename_checked()
+    finally:
+        os.close(file)
 
 
 # Wrong.
@@ -302,11 +304,13 @@ def wrong_unreadable_is_missing():
     os.rename(NUMBER + ".new", NUMBER)
 
 
-def wrong_in_two_steps():
-    file = os.open(NUMBER, os.O_WRONLY)
-    os.write(file, NEW[:5])
-    os.write(file, NEW[5:])
-    os.close(file)
+def wrong_lock_left():
+    """The lock is a file, which an error leaves behind, and the app waits for it for ever."""
+    write(LOCK, b"", os.O_CREAT | os.O_EXCL)
+    write(NUMBER + ".new", NEW)
+    os.rename(NUMBER + ".new", NUMBER)
+    os.unlink(LOCK)
+    sync_folder(DOCUMENTS)
 
 
 def wrong_backup_dropped():
@@ -435,6 +439,8 @@ if __name__ == "__main__":
     if sys.argv[1] == "names":
         print("\n".join(name.replace("_", " ", 1) for name in routines))
     elif sys.argv[1] == "check":
+        if os.path.exists(LOCK):
+            sys.exit("locked for ever")
         found = number()
         isSaved = os.environ.get("PURGEFS_COMMAND_STATUS") == "0"
         if found not in (OLD, NEW):
