@@ -120,6 +120,9 @@ import Testing
         #expect(result.count == 64 << 20)
     }
 
+    @Test(arguments: try await withContainer(total: "64M") { [($0, try $0.numbers.total)] })
+    func inTheArguments(container: Container, total: Int) { #expect(container.hasEnded && total == 64 << 20) }
+
     @Test func lastReference() async throws {
         let folder = try Folder()
         let container = try Container(Container.Settings(total: "64M")).path
