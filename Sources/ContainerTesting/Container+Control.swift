@@ -10,19 +10,7 @@ extension Container {
 
     /// Writes a command to a control file. Throws `refused` if the command fails.
     public func write(_ file: String, _ command: String) throws {
-        try control(file, O_WRONLY) { try Self.write(command, to: $0, file) }
-    }
-
-    /// Makes one write(2), because each write is one command.
-    private static func write(_ command: String, to descriptor: Descriptor, _ file: String) throws {
-        let bytes = Array(command.utf8)
-        let code = descriptor.with { number in
-            while true {
-                if Foundation.write(number, bytes, bytes.count) >= 0 { return Int32(0) }
-                if errno != EINTR { return errno }
-            }
-        }
-        if code != 0 { throw ContainerError.refused(file, command, code) }
+        try control(file, O_WRONLY) { try $0.carryOut(command, file) }
     }
 
     private func control<R>(_ file: String, _ flags: Int32, _ body: (Descriptor) throws -> R) throws -> R {
@@ -37,7 +25,7 @@ extension Container {
         try control(file, O_RDWR) { descriptor in
             var isComplete = true
             do {
-                try Self.write(command, to: descriptor, file)
+                try descriptor.carryOut(command, file)
             } catch ContainerError.refused(_, _, EAGAIN) { isComplete = false }
             let answer = try PurgeAnswer(descriptor.content())
             if !isComplete { try answer.fail(command) }
@@ -86,6 +74,20 @@ extension Container {
         if count < 0, errno == ENODATA { return nil }
         guard count >= 0 else { throw ContainerError.failed("reading \(name)", file, errno) }
         return String(decoding: value[..<count], as: UTF8.self)
+    }
+}
+
+extension Descriptor {
+    /// Writes a command to the control file with this name, in one write(2), because each write is one command.
+    fileprivate func carryOut(_ command: String, _ file: String) throws {
+        let bytes = Array(command.utf8)
+        let code = with { number in
+            while true {
+                if Foundation.write(number, bytes, bytes.count) >= 0 { return Int32(0) }
+                if errno != EINTR { return errno }
+            }
+        }
+        if code != 0 { throw ContainerError.refused(file, command, code) }
     }
 }
 

@@ -35,6 +35,8 @@ public enum ContainerError: Error, Hashable, Sendable {
     case eventsMissed(String, Int, String)
     /// `fill` cannot leave exactly this much room: the size, and the reason.
     case cannotLeave(Container.Size, String)
+    /// The calls of a piece of code cannot be swept: the reason.
+    case cannotSweep(String)
     /// The path is not in the container.
     case outside(String)
     /// A verb of purgefs failed: the verb and its message.
@@ -75,6 +77,7 @@ extension ContainerError: CustomStringConvertible, LocalizedError {
             "cannot tell whether \(path) was purged: \(count) events came too fast, and the journal lacks them "
                 + "too. \(why)"
         case .cannotLeave(let size, let why): "cannot leave \(size) free: \(why)"
+        case .cannotSweep(let why): "cannot sweep the code: \(why)"
         case .outside(let path): "\(path) is not in the container"
         case .verbFailed(let words, let said): "\(words) has failed: \(said)"
         case .notUnderstood(let line, let why):

@@ -77,5 +77,6 @@ public struct ContainerEvidence: Sendable {
         return String(words.joined(separator: "-").prefix(150))
     }
 
-    private static func say(_ text: String) { FileHandle.standardError.write(Data("purgefs: \(text)\n".utf8)) }
+    /// Writes a line on standard error.
+    static func say(_ text: String) { FileHandle.standardError.write(Data("purgefs: \(text)\n".utf8)) }
 }

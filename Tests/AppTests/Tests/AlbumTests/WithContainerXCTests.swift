@@ -17,6 +17,22 @@ final class WithContainerXCTests: XCTestCase {
             XCTAssertEqual(try container.room(), 64 << 20)
         }
     }
+
+    func testSweep() async throws {
+        func save(_ text: String, in container: Container) throws {
+            try Data(text.utf8).write(to: container.documents.appendingPathComponent("a"), options: .atomic)
+        }
+        let moments = try await sweep(
+            moments: [.error, .full], most: 3, prepare: { try save("old", in: $0) }, { try save("new", in: $0) })
+        XCTAssertEqual(moments.count, 4)
+        for moment in moments {
+            let container = try makeContainer(total: "64M")
+            try save("old", in: container)
+            let error = try moment.perform(in: container) { try save("new", in: container) }
+            let saved = try String(contentsOf: container.documents.appendingPathComponent("a"), encoding: .utf8)
+            XCTAssertEqual(saved, error == nil ? "new" : "old", "\(moment)")
+        }
+    }
 }
 
 /// Teardown blocks run before `tearDown`, newest first.
