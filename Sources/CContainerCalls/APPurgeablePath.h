@@ -23,7 +23,8 @@ typedef enum {
     APPurgeableTypeOneMonth = 30
 } APPurgeableType;
 
-/// Opens the app's home, which is the mount in a container. Stores its path. Returns -1 with errno.
+/// Opens the app's home; in a container, the home is the mount. Stores its path in `path`. Returns a descriptor, or -1 with
+/// errno set.
 static inline int ap_open_home(const char **path) {
     const char *home = getenv("CFFIXED_USER_HOME");
     if (!home || !*home) home = getenv("HOME");

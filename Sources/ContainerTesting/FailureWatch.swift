@@ -27,9 +27,9 @@ final class FailureWatch: Sendable {
         try result.get()
     }
 
-    /// Records the summary for an error that ends the test as a separate warning, because the testing library records the error
-    /// only outside this scope. There is no warning for a known issue, after an earlier failure, after the container's end, or
-    /// if the test was cancelled, by itself or by its time limit.
+    /// If an error ends the test, records the summary as a separate warning, because the testing library records the error only
+    /// outside this scope. There is no warning for a known issue, after an earlier failure, after the container's end, or if
+    /// the test was cancelled, by itself or by its time limit.
     private func noticedEnd(_ test: Test, _ testCase: Test.Case?, _ error: any Error) async throws {
         guard try await !isKnown(error, test, testCase) else { return }
         guard isFirstFailure(), !Task.isCancelled, !container.hasEnded else { return }

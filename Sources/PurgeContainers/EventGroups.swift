@@ -49,7 +49,8 @@ package struct EventGroup: Sendable {
 package struct EventGroups: Sendable {
     /// The largest number of groups; the events of older ones are only counted.
     private static let most = 100
-    /// The number of latest groups that an event can join. A purge and the pressure that it ends alternate.
+    /// The number of latest groups that an event can join. It is more than one because purges alternate with the pressure that
+    /// they end.
     private static let reach = 6
     /// The longest pause within a group, in nanoseconds.
     private static let longestPause: Int64 = 60_000_000_000

@@ -31,7 +31,7 @@ public final class PolicyIndex: @unchecked Sendable {
     /// Files that have come from elsewhere since the last review, noted only while the policy is exhausted. Their release does
     /// not trigger it.
     private var arrivals: Set<ObjectIdentifier> = []
-    /// Time of the last check; nil once no file that had reached the age by then can be taken. The policy takes all such files.
+    /// Time of the last check. The policy takes all files that had reached the age by then; nil once none of them can be taken.
     private var checked: Instant?
     /// State in the `PolicySet`: listed in `changed`, listed in `unsettled`, counted as pending, listed in `pending`.
     var (isChanged, isUnsettled, isPending, isListedPending) = (false, false, false, false)

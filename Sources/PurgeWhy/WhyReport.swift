@@ -55,7 +55,7 @@ struct WhyReport: Encodable {
     var isCertain: Bool?
     /// False if the file was renamed more often than the search follows.
     var isFollowed: Bool?
-    /// True if a newer file is at the destination.
+    /// True if a newer item is now at `place`, the last known path of the file.
     var isTaken: Bool?
     /// The event that explains the answer.
     var event: Event?

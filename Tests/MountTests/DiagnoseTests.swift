@@ -115,7 +115,7 @@ extension Mounts {
             }
         }
 
-        /// The size of the file, and the sum of its folder or of the folder itself, in a mount and in the store.
+        /// For a file: its size, and the sum of its folder. For a folder: its own sum. Both in a mount and in the store.
         @Test func sizesOfAPath() throws {
             struct Sizes: Decodable, Equatable {
                 struct State: Decodable, Equatable {

@@ -16,7 +16,8 @@ extension Mounts {
                 ).succeeded()
                 let outcome = try Program.run(
                     [
-                        // A copy of the test's mounts in another namespace would keep writing to the disk of a state.
+                        // The test has its own mount namespace, because a copy of its mounts in another namespace would keep
+                        // writing to the disk of a state.
                         "unshare", "--mount", "--propagation", "private", Program.python, "\(programs)/power_loss.py",
                         PurgefsBinary.path, disk, scratch.path, kind, "5",
                         "\(Scale.of(states))", "6", Scale.factor >= 2 ? "1" : "3",

@@ -38,7 +38,7 @@ extension Mounts {
                     try Program.run("sh", "-c", content.replacing("%", with: $0)).succeeded()
                 }
                 #expect(contents[0] == contents[1] && contents[0].contains("user.colour"))
-                // On a smaller device, the outcome of some calls is another one.
+                // On a smaller device, some calls have a different outcome.
                 let small = try run(
                     ["--total", "1M", "--", "sh", "-c", "exec \(PurgefsBinary.path) replay \(record) ~"],
                     in: scratch.path)

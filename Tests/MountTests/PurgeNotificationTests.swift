@@ -88,7 +88,8 @@ extension Mounts {
             }
         }
 
-        /// Other threads recreate the names all the time. Each file keeps its content while it is open.
+        /// While caches are purged again and again, two threads keep recreating files under the same names. Each file keeps its
+        /// content while it is open.
         @Test func aNameThatIsMadeAnewAllTheTime() throws {
             try withMount { mount in
                 let isDone = Tally()

@@ -56,7 +56,7 @@ extension Mounts {
             }
         }
 
-        /// Elsewhere the functions make folders and set no attribute.
+        /// Outside a container, the functions make folders and set no attribute.
         @Test func elsewhere() throws {
             try Scratch.with("paths") { scratch in
                 let (program, home) = (try build(in: scratch), "\(scratch.path)/home")

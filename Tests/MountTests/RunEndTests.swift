@@ -96,8 +96,8 @@ extension Mounts {
                     time.sleep(0.25)
             """
 
-        /// The daemon gives up on a reader that accepts nothing for a while. A slow reader gets all events, however long the
-        /// last ones take.
+        /// At the end, `purgefs run` gives up on a reader that accepts nothing for a while. A slow reader gets all events,
+        /// however long the last ones take.
         @Test(arguments: [[], ["--store", "store"]]) func withASlowReaderOfEvents(options: [String]) throws {
             try Scratch.with("end") { scratch in
                 let (pipe, file) = ("\(scratch.path)/pipe", "\(scratch.path)/events")

@@ -119,7 +119,7 @@ struct DiagnosisTextTests {
         return lines.joined(separator: "\n")
     }
 
-    /// How long a file can be opened, if it can be opened now.
+    /// For a file that can be opened now: until when it can be opened.
     @Test(
         arguments: [
             (.complete, .unlocked, "now"), (.complete, .locking, "now, until the grace period ends"),

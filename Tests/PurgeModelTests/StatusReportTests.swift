@@ -90,7 +90,7 @@ import Testing
         #expect(try json(report).contains(#""othersPurgeable":0,"othersShare":50,"#))
     }
 
-    /// A device whose access has expired is locked for everyone who does not look further.
+    /// A device whose access has expired has the state `locked`; only `inactive` tells that access has expired.
     @Test func namesAccessThatHasExpired() throws {
         var device = Device(containerID: "2B9B0D5C-6A4E-4B59-8B0E-0D9A6F3F1C11")
         device.lock.state = .inactive

@@ -57,7 +57,7 @@ public struct PurgeScenario: Sendable, CustomStringConvertible {
         case refused(Int64)
         /// Nothing is free, and other apps take a number of blocks.
         case taken(Int64)
-        /// The clock advances by a day, to the moment from which the files' times are counted, and so a new day begins.
+        /// The clock advances by a day, so a new day begins. The files' times count back from the moment after this advance.
         case day
         case reboot
     }

@@ -7,8 +7,9 @@ enum RunVerdict {
     case passed
     /// COMMAND ended with another status, or by a signal.
     case failed(ProcessEnd)
-    /// The command of `--check` ended with 0, or failed.
+    /// The command of `--check` ended with 0.
     case checkPassed(after: ProcessEnd)
+    /// The command of `--check` failed.
     case checkFailed(ProcessEnd, after: ProcessEnd)
     /// COMMAND, or the check, ended with 0, but there were events of `--fail-on`.
     case failOn(hasCheck: Bool)

@@ -30,8 +30,8 @@ struct SweepProcess {
     private var killAt: Int64?
     private(set) var isLate = false
 
-    /// Starts COMMAND with these faults, or another command that makes what survives a loss of power. `limit` is its longest
-    /// time, in nanoseconds.
+    /// Starts a run of COMMAND with these faults or, with `command`, a run that recreates the state after a loss of power.
+    /// `limit` is the longest time that the run may take, in nanoseconds.
     init(
         _ common: Common, name: String, faults: [String] = [], options more: [String] = [],
         command: [RawText]? = nil, limit: Int64?

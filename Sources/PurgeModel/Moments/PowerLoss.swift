@@ -1,6 +1,6 @@
 /// A loss of power (docs/POWER.md): which of the recorded calls are in the container afterwards.
 public struct PowerLoss: Hashable, Sendable {
-    /// What there is of the changes that were not synced.
+    /// The part of the unsynced changes that survives.
     public enum Rest: String, CaseIterable, Sendable {
         /// Nothing.
         case none

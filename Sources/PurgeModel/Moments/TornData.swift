@@ -17,7 +17,7 @@ struct TornData {
         case ofWrites
         /// No write has extended the file.
         case before
-        /// As far as the block that was the last one before, with zeros.
+        /// The size before, rounded up to a whole block, at most as far as the write; zeros where there is no data.
         case ofLastBlock
     }
 

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// A container whose daemon has stopped fails its test, and its end kills the daemon.
+    /// A container whose daemon is suspended by SIGSTOP fails its test. Ending the container kills the daemon.
     @Test(arguments: [false, true]) func daemonStopped(withItsRun: Bool) async throws {
         let error = await #expect(throws: ContainerError.self) {
             try await withContainer(total: "64M") { container in
