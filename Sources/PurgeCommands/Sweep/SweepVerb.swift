@@ -31,8 +31,8 @@ extension Verb {
         synopsis: "[options] [--] COMMAND [ARG...]",
         description: [
             "Runs COMMAND once in a fresh container and counts its calls to the file system. Then runs it once more for "
-                + "each of these calls and each fault, in a fresh container each, with that fault at that call. The states "
-                + "after a loss of power are made from one recorded run. "
+                + "each of these calls and each fault, each time in a fresh container, with that fault at that call. "
+                + "The states after a loss of power are made from one recorded run. "
                 + "Afterwards the device is well again, and the check must succeed in the same container.",
             "Prints the failures by the kind and path of the call, each with the `purgefs run` that repeats it. "
                 + "Standard error shows the progress if it is a terminal.",
