@@ -83,8 +83,8 @@ extension MountService {
             events.endReaders()
             files.releaseProcesses()
         }
-        // Records the `mount` event, which must come before the events of requests, and must not be recorded if any of the
-        // other threads cannot be started.
+        // Comes after the threads above, because it records the `mount` event, which must not be recorded if one of them cannot
+        // be started. Comes before `started`, because that event must precede the events of requests.
         try server.volume.startThreads()
         started.advance()
         return serving

@@ -40,7 +40,7 @@ import Testing
         #expect(Container.Settings().words == [])
     }
 
-    /// Swift infers the type of such an expression from the parameter.
+    /// Swift infers the type of an expression of literals from its context, such as a parameter of type `Size`.
     @Test func expressionsOfLiterals() {
         let sizes: [Container.Size] = [64 << 10, 64 * 1024, 3 * 1024 * 1024, "1K" * 2]
         #expect(sizes.map(\.description) == ["65536", "65536", "3145728", "2048"])

@@ -48,7 +48,7 @@ extension Mounts {
             }
         }
 
-        /// COMMAND and a child in a session of its own are stopped by the time that the command returns, and continue together.
+        /// When `purgefs app suspend` returns, COMMAND and its child in another session are stopped. Both continue together.
         @Test func suspendedAndContinued() throws {
             try Scratch.with("app") { scratch in
                 let place = scratch.path
@@ -221,7 +221,7 @@ extension Mounts {
             }
         }
 
-        /// A lock that COMMAND has from the process that started `purgefs run`.
+        /// A lock that COMMAND inherits from the process that started `purgefs run` does not end the suspended app.
         @Test func anInheritedLock() throws {
             try Scratch.with("locks") { scratch in
                 let place = scratch.path

@@ -16,8 +16,8 @@ extension Mounts {
                 ).succeeded()
                 let outcome = try Program.run(
                     [
-                        // The test has its own mount namespace, because a copy of its mounts in another namespace would keep
-                        // writing to the disk of a state.
+                        // The program has its own mount namespace, because a copy of its mounts in another namespace would keep
+                        // writing to the disk that the program rebuilds for each state.
                         "unshare", "--mount", "--propagation", "private", Program.python, "\(programs)/power_loss.py",
                         PurgefsBinary.path, disk, scratch.path, kind, "5",
                         "\(Scale.of(states))", "6", Scale.factor >= 2 ? "1" : "3",

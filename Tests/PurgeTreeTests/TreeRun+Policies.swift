@@ -51,7 +51,7 @@ extension TreeRun {
 
     private func seconds(_ time: Int64) -> Instant { Instant(seconds: time, nanoseconds: 0) }
 
-    /// Checks the policies, or lets them take their victims.
+    /// Advances the clock, checks the policies in some runs, and then lets them take up to three victims.
     mutating func checkPolicies() {
         advance()
         if !isInSteps, random.chance(30) {

@@ -35,8 +35,8 @@ enum SettingsDocument {
         do { return try !decode([String: Ignored].self, from: content).isEmpty } catch { return false }
     }
 
-    /// Returns a document of the lines that are members by themselves, for a file that was cut off or edited wrongly: purgefs
-    /// writes each simple setting on a line of its own, indented by two spaces.
+    /// Returns a document of the lines that each hold one complete member, for a file that was cut off or edited wrongly. This
+    /// saves the simple settings: purgefs writes each of them on a line of its own, indented by two spaces.
     static func wholeLines(of content: [UInt8]) -> [UInt8] {
         let lines = content.split(separator: UInt8(ascii: "\n")).compactMap { line -> [UInt8]? in
             guard line.starts(with: "  \"".utf8) else { return nil }

@@ -99,7 +99,7 @@ extension PurgeSelections {
                 part.compactMap { file -> PlanLine? in
                     guard let cause = refusal(of: file, in: state) else { return PlanLine(Victim(file, in: state)) }
                     if cause == .open, selection.takesOpen { return PlanLine(evenOpen: file) }
-                    // An empty file is already in the state that a purge would leave it in, so it is not reported.
+                    // An empty file in a folder where a purge leaves tombstones is already one, so it is not reported.
                     return selection.namesRefused && cause != .empty ? PlanLine(refused: file.path, cause) : nil
                 }
             }

@@ -46,7 +46,7 @@ extension StoreScan {
     }
 
     /// Returns the problems that the scan found, and, if every entry could be read, the sidecars that belong to no file. With
-    /// `repairing`, writes new records of the blocks as they are charged now, and removes these sidecars.
+    /// `repairing`, replaces each damaged record with a record of the blocks that are charged now, and removes these sidecars.
     public func recordProblems(repairing: Bool) throws(StoreError) -> [StoreProblem] {
         let found = findings.withLock { $0 }
         var problems = found.unreadable.map(problem(ofUnreadable:))
