@@ -29,6 +29,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import traceback
 import warnings
 import zlib
 
@@ -625,14 +626,14 @@ def sweep(test=None, *, moments=tuple(_FAULTS), most=None):
                 save(container.documents / "count")
             assert load(container.documents / "count") in (41, 42)
 
-    `moments` has error, errors, full, short, purge and lock (docs/SWEEP.md of purgefs); `most` limits the number of cases,
+    `moments` has error, errors, full, short, purge and lock (docs/SWEEP.md of purgefs); `most` limits the number of faults,
     which are then spread evenly. To count the calls, the test is run once while pytest collects the tests, so it may take no
-    fixtures but `container`, `container_home` and `moment`.
+    fixtures but `container`, `container_home` and `moment`. If the calls cannot be counted, a case `not counted` fails.
     """
-    wrong = [name for name in ([moments] if isinstance(moments, str) else moments) if name not in _FAULTS]
-    if wrong or isinstance(moments, str) or not (most is None or most > 0):
+    names = () if isinstance(moments, str) else tuple(moments)
+    if not names or not set(names) <= set(_FAULTS) or not (most is None or most > 0):
         raise ValueError(f"sweep(moments={moments!r}, most={most!r}): moments is a list of {', '.join(_FAULTS)}; most is above 0")
-    mark = pytest.mark.purgefs_sweep(moments=tuple(moments), most=most)
+    mark = pytest.mark.purgefs_sweep(moments=names, most=most)
     return mark if test is None else mark(test)
 
 
@@ -640,15 +641,20 @@ class Moment:
     """A fault at one call. It is in force in `with moment:`; afterwards the device is well again.
 
     `rule` is the rule of the fault (docs/FAULTS.md), or None in the case without one. `met` says whether a call has met the
-    fault. `error` is the exception that the code has raised after that: it does not leave `with moment:`.
+    fault. `error` is the exception that the code has raised after that: unless it is an AssertionError, it does not leave
+    `with moment:`.
     """
 
     def __init__(self, container, rule, counts=False):
         self.container, self.rule, self.met, self.error = container, rule, False, None
-        self.calls = []
+        self.calls = None
         self._counts = counts
+        self._is_used = False
 
     def __enter__(self):
+        if self._is_used:
+            raise RuntimeError("a test has one `with moment:`")
+        self._is_used = True
         self._begin = self.container.position
         if self._counts:
             self.container.fail(*(f"{kind}=0ms" for kind in _KINDS))  # leaves an event of each call
@@ -657,53 +663,69 @@ class Moment:
         return self
 
     def __exit__(self, kind, error, trace):
+        rules = self.container.read("faults").splitlines()
         self.container.end_faults()
         self.container.unlock()
         self.container.app("launch")
-        faults = self.container.events("fault", after=self._begin)
         if self._counts:
-            self.calls += [event["cause"] for event in faults]
+            if self.container.events("dropped", after=self._begin):
+                raise RuntimeError("the code makes more calls than can be counted")
+            self.calls = [event["cause"] for event in self.container.events("fault", after=self._begin)]
             return False
-        self.met = bool(faults)
+        self.met = any(rule.split(" ")[1] != "0" for rule in rules)
         if self.rule and not self.met and error is None:
             warnings.warn(f"the code made fewer calls than when they were counted: the fault {self.rule} met none")
-        if self.met and isinstance(error, Exception):
+        if self.met and isinstance(error, Exception) and not isinstance(error, AssertionError):
+            traceback.clear_frames(error.__traceback__)  # they would keep the files of the code open
             self.error = error
             return True
         return False
 
 
 def _rules(calls, moments, most):
-    """Returns the rules of the faults at these calls, such as "write#3", at most as many as `most`."""
-    rules = []
-    for name in moments:
-        kinds, form = _FAULTS[name]
-        rules += [kind + form.format(number) for kind, number in (call.split("#") for call in calls) if kind in kinds]
-    if most is None or most >= len(rules):
-        return rules
-    return [rules[number * len(rules) // most] for number in range(most)]
+    """Returns the rules of the faults at these calls, such as "write#3", at most as many as `most`: as `purgefs sweep` does,
+    the groups with one fault and one kind of call take turns, and each group gives rules from its whole course."""
+    groups = [[kind + form.format(number) for each, number in (call.split("#") for call in calls) if each == kind]
+              for kinds, form in (_FAULTS[name] for name in moments) for kind in _KINDS if kind in kinds]
+    shares = [len(group) for group in groups]
+    if most is not None and most < sum(shares):
+        shares, left = [0] * len(groups), most
+        while left:
+            for number, group in enumerate(groups):
+                if left and shares[number] < len(group):
+                    shares[number], left = shares[number] + 1, left - 1
+    return [group[number * len(group) // share] for group, share in zip(groups, shares) for number in range(share)]
+
+
+class _Misuse(TypeError):
+    pass
+
+
+class _NotCounted:
+    """A parameter of `moment` instead of a rule."""
+
+    def __init__(self, reason):
+        self.reason = reason
 
 
 def _calls(metafunc):
-    """Runs a test without a fault, and returns the calls that it makes in `with moment:`; none if it fails."""
+    """Runs a test without a fault, and returns the calls that it makes in `with moment:`."""
     parameters = inspect.signature(metafunc.function).parameters.values()
     names = {each.name for each in parameters if each.default is each.empty} - {"self"}
     if others := sorted(names - {"container", "container_home", "moment"}):
-        raise TypeError(
+        raise _Misuse(
             f"{metafunc.function.__name__} takes {', '.join(others)}: a test with purgefs_pytest.sweep takes only container, "
             "container_home and moment, because it is run once while pytest collects")
     with Container(**_options(metafunc.definition)) as container, pytest.MonkeyPatch.context() as patch:
         moment = Moment(container, None, counts=True)
         values = {"container": container, "container_home": container, "moment": moment}
-        if "container_home" in names:
+        if "container_home" in metafunc.fixturenames:  # also if an autouse fixture takes it
             _go_home(container, patch)
         try:
             metafunc.function(*([metafunc.cls()] if metafunc.cls else []), **{name: values[name] for name in names})
-        except (Exception, pytest.skip.Exception, pytest.fail.Exception):
-            return []  # the case without a fault shows it
         finally:
             gc.collect()
-        return moment.calls
+        return moment.calls or []
 
 
 # The plugin
@@ -728,8 +750,15 @@ def pytest_generate_tests(metafunc):
         return
     if "moment" not in metafunc.fixturenames:
         raise TypeError(f"{metafunc.function.__name__} has purgefs_pytest.sweep, but does not take `moment`")
-    rules = [None, *_rules(_calls(metafunc), **mark.kwargs)]
-    metafunc.parametrize("moment", rules, indirect=True, ids=["no fault", *rules[1:]])
+    try:
+        rules = _rules(_calls(metafunc), **mark.kwargs)
+        problem = "it makes no call in `with moment:`"
+    except _Misuse:
+        raise
+    except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
+        rules, problem = [], f"{type(error).__name__}: {error}"
+    ids = ["no fault", *rules] if rules else ["no fault", "not counted"]
+    metafunc.parametrize("moment", [None, *(rules or [_NotCounted(problem)])], indirect=True, ids=ids)
 
 
 @pytest.fixture
@@ -737,6 +766,8 @@ def moment(request, container):
     """The fault of this case of a test with purgefs_pytest.sweep."""
     if not hasattr(request, "param"):
         raise TypeError("a test that takes `moment` needs purgefs_pytest.sweep")
+    if isinstance(request.param, _NotCounted):
+        pytest.fail(f"the calls of the test could not be counted: {request.param.reason}", pytrace=False)
     return Moment(container, request.param)
 
 

@@ -70,7 +70,7 @@ extension Server {
                 // Unmanaged: the server is never released.
                 let server = Unmanaged<Server>.fromOpaque(context).takeUnretainedValue()
                 server.trace?.end(unique, error, body, size)
-                server.record?.end(unique, error, body, size)
+                server.record?.end(unique, error, body, size, server)
             },
             // Unmanaged: the server is never released.
             Unmanaged.passUnretained(self).toOpaque())

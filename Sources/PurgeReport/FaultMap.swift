@@ -18,8 +18,10 @@ package struct FaultMap {
         }
 
         fileprivate var cell: HTML {
-            let words = detail.map { "\(rule): \($0)" } ?? "\(rule): \(outcome.name)"
-            return HTML("span", ["class": "trial \(outcome.rawValue)", "title": HTMLText(words)])
+            let words = HTMLText(detail.map { "\(rule): \($0)" } ?? "\(rule): \(outcome.name)")
+            return HTML(
+                "span",
+                ["class": "trial \(outcome.rawValue)", "role": "img", "aria-label": words, "title": words])
         }
     }
 

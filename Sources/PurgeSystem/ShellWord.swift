@@ -4,11 +4,17 @@ public enum ShellWord {
     /// are invisible become the escapes of `$'...'`, so the result can be printed. bash, zsh and ksh understand them.
     public static func of(_ path: String) -> String {
         // Without this, the path would be an option.
-        let path = path.hasPrefix("-") ? "./" + path : path
+        quoted(path.utf8.first == UInt8(ascii: "-") ? "./" + path : path)
+    }
+
+    private static func quoted(_ path: String) -> String {
         // zsh expands a leading equals sign.
         if !path.isEmpty, !path.hasPrefix("="), path.utf8.allSatisfy(isPlain) { return path }
         let isPrintable = path.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F && !isInvisible($0) }
-        if isPrintable { return "'" + path.replacing("'", with: #"'\''"#) + "'" }
+        if isPrintable {
+            // Not by characters: a combining mark would make one of the quote.
+            return "'" + path.unicodeScalars.map { $0 == "'" ? #"'\''"# : String($0) }.joined() + "'"
+        }
         let escaped = path.utf8.map { byte in
             switch byte {
             case UInt8(ascii: "'"), UInt8(ascii: "\\"): "\\" + String(Unicode.Scalar(byte))
@@ -25,7 +31,7 @@ public enum ShellWord {
 
     /// Returns an argument, which unlike a path may be an option.
     private static func word(_ word: String) -> String {
-        word.hasPrefix("-") && word.utf8.allSatisfy(isPlain) ? word : of(word)
+        word.utf8.first == UInt8(ascii: "-") && word.utf8.allSatisfy(isPlain) ? word : quoted(word)
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {

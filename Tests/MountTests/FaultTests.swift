@@ -265,8 +265,13 @@ extension Mounts {
                 for text in ["nothing", "write=ENOTHING", "write=EIO\nread=5", "off\noff", "open=ENOSYS", many] {
                     #expect(throws: Errno.invalid, "\(text)") { try mount.write(text, to: "faults") }
                 }
+                let bytes = try Program.run(
+                    "sh", "-c", "printf 'write@\\377=EIO' > '\(mount.path(".purgefs/faults"))'")
+                #expect(bytes.errors.contains("Invalid argument") || bytes.status != 0, "\(bytes)")
                 #expect(try mount.read("faults") == "0 0 write#7=EIO")
             }
+            let words = "\(PurgefsBinary.path) run --fault \"$(printf 'write@\\377=EIO')\" -- true"
+            #expect(try Program.run("sh", "-c", words).status == 64)
             for (rule, part) in [
                 ("wirte=EIO", "did you mean 'write'?"), ("write", "it is not KIND=FAULT"),
                 ("write=ENOSPACE", "; did you mean 'ENOSPC'?"), ("write#0=EIO", "'#0' is not #N"),

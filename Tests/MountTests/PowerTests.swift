@@ -112,6 +112,7 @@ extension Mounts {
                     (["--data", "--", "true"], 64),
                     (["--record", "/dev/full", "--", "sh", "-c", "echo a > ~/tmp/a"], 125),
                     (["--record", "/dev/null", "--", "sh", "-c", "> ~/tmp/$(printf '\\377')"], 125),
+                    (["--record", "/dev/null", "--", "sh", "-c", "> ~/tmp/$(printf '\\377\\314\\201x')"], 125),
                     (["--record", "/dev/null", "--", "sh", "-c", "> ~/tmp/a"], 0),
                 ] as [([String], Int32)] {
                     #expect(try run(words, in: scratch.path).status == status, "\(words)")
@@ -130,10 +131,93 @@ extension Mounts {
             }
         }
 
+        /// Runs a program that leaves `record`, lets the power fail after it, and returns what the check prints.
+        private func afterALoss(_ program: String, _ options: [String], _ check: String) throws -> String {
+            try Scratch.with("power") { scratch in
+                try Files.write("import os, ctypes\nhome = os.environ['HOME']\n" + program, to: "\(scratch.path)/p.py")
+                let outcome = try run(
+                    options + ["--chdir", "--check", check, "--", Program.python, "-S", "\(scratch.path)/p.py"],
+                    in: scratch.path)
+                return try outcome.succeeded()
+            }
+        }
+
+        /// Two names that are equal as strings (Unicode equivalence) are two files.
+        @Test func equivalentNames() throws {
+            let program = """
+                def save(name, text):
+                    file = os.open(name, os.O_WRONLY | os.O_CREAT, 0o600)
+                    os.write(file, text)
+                    os.fsync(file)
+                    os.close(file)
+                save("\\u00e9", b"one")
+                save("e\\u0301", b"two")
+                save("\\u00e9", b"ONE")
+                os.fsync(os.open(".", os.O_RDONLY))
+                """
+            let check = "cat $(printf '\\303\\251') $(printf 'e\\314\\201')"
+            #expect(try afterALoss(program, ["--fault", "rename#1=power"], check) == "ONEtwo")
+        }
+
+        /// Changes of a file that has lost its name concern no other file.
+        @Test func aFileThatHasLostItsName() throws {
+            let program = """
+                file = os.open(".", os.O_RDWR | os.O_TMPFILE, 0o600)
+                ctypes.CDLL(None).linkat(-100, b"/proc/self/fd/%d" % file, -100, b"a", 0x400)
+                os.unlink("a")
+                os.fchmod(file, 0o500)
+                os.write(file, b"x")
+                os.fsync(file)
+                """
+            let mode = "stat -c %a . && test ! -e a"
+            let before = try afterALoss("", ["--fault", "rename#1=power"], mode)
+            #expect(before.hasPrefix("7"))
+            #expect(try afterALoss(program, ["--fault", "rename#1=power"], mode) == before)
+        }
+
+        /// An open(2) with O_TRUNC is under way while its file gets another name, and another file gets the old one.
+        @Test(arguments: ["power=ordered", "power=none"]) func anOpenBesideARename(loss: String) throws {
+            let program = """
+                import threading, time
+                def save(text):
+                    file = os.open("a", os.O_WRONLY | os.O_CREAT, 0o600)
+                    os.write(file, text)
+                    os.fsync(file)
+                    os.close(file)
+                save(b"first")
+                thread = threading.Thread(target=lambda: os.close(os.open("a", os.O_WRONLY | os.O_TRUNC)))
+                thread.start()
+                while open(".purgefs/faults").read().split()[1] == "0": time.sleep(0.01)
+                os.rename("a", "b")
+                save(b"other")
+                os.fsync(os.open(".", os.O_RDONLY))
+                thread.join()
+                """
+            let options = ["--fault", "open@a=500ms", "--fault", "mkdir#1=\(loss)"]
+            #expect(
+                try afterALoss(program, options, "cat a; echo; cat b")
+                    == (loss == "power=none" ? "other\nfirst" : "other\n"))
+        }
+
         /// Repeats the calls of a record in the scratch directory.
         private func replay(_ record: String, _ options: String..., in scratch: Scratch) throws -> Outcome {
             try Files.write(record, to: "\(scratch.path)/r")
             return try Program.run([PurgefsBinary.path, "replay"] + options + ["\(scratch.path)/r", scratch.path])
+        }
+
+        @Test func damagedRecords() throws {
+            try Scratch.with("power") { scratch in
+                let file = "{\"call\":\"create\",\"path\":\"a\",\"mode\":420}\n"
+                for damaged in ["\"data\":\"!\"", "\"text\":\"a\\u0000\""] {
+                    let line = "{\"call\":\"write\",\"path\":\"a\",\"size\":1,\"result\":1,\(damaged)}"
+                    #expect(try replay(line, in: scratch).errors.contains("line 1 is not a recorded call"), "\(line)")
+                }
+                #expect(try replay(file, "--before", "create#+1", in: scratch).status == 64)
+                try run(["--store", "\(scratch.path)/store", "--", "true"], in: scratch.path).succeeded()
+                let inStore = try Program.run(
+                    [PurgefsBinary.path, "replay", "\(scratch.path)/r", "\(scratch.path)/store"])
+                #expect(inStore.status == 1 && inStore.errors.contains("it is a store, not a container"), "\(inStore)")
+            }
         }
 
         /// Wrong records, and ones that lead out of the target, make nothing.

@@ -59,6 +59,28 @@ extension Mounts {
             }
         }
 
+        /// Words and names of COMMAND with a sign before a combining mark, which would make one character of both.
+        @Test func combiningMarks() throws {
+            try Scratch.with("sweep") { scratch in
+                let word = "'\u{301}; touch '\(scratch.path)/made'; '\u{301}"
+                let junit = "\(scratch.path)/junit.xml"
+                let outcome = try Program.run(
+                    [
+                        PurgefsBinary.path, "sweep", "--moments", "error", "--junit", junit, "--", "sh", "-c",
+                        "cat ~/tmp/* 2>&1 || echo > ~/tmp/\"$1\"", "sh", "<\u{301}&\u{338}\"\u{301}", word,
+                    ], environment: ["TMPDIR": scratch.path])
+                #expect(outcome.status == 0 && outcome.errors.contains("faults tried"), "\(outcome)")
+                #expect(!Files.exists("\(scratch.path)/made"))
+                try Program.run(
+                    Program.python, "-c", "import sys, xml.dom.minidom as m; m.parse(sys.argv[1])", junit
+                ).succeeded()
+                let full = try Program.run(
+                    "sh", "-c",
+                    "\(PurgefsBinary.path) sweep --json --moments error --check true -- mkdir '~/tmp/a' > /dev/full")
+                #expect(full.status == 125, "\(full)")
+            }
+        }
+
         /// JSON and JUnit have each trial, and agree with the status.
         @Test func forPrograms() throws {
             struct Results: Decodable {
@@ -101,6 +123,12 @@ extension Mounts {
                     "--check", "true", "--moments", "error", "--time-limit", "1s", "--", "sh", "-c",
                     "mkdir ~/tmp/a || exec setsid sh -c 'trap : TERM; while :; do sleep 1; done'")
                 #expect(stubborn.status == 1 && stubborn.output.contains("did not end in time"), "\(stubborn)")
+                // The shell ends at SIGTERM, and its child with it.
+                let left = try sweep(
+                    "--check", "true", "--moments", "error", "--time-limit", "1s", "--", "sh", "-c",
+                    "mkdir ~/tmp/a || sleep 777.5; true")
+                #expect(left.status == 1 && left.output.contains("did not end in time"), "\(left)")
+                #expect(try Program.run("pgrep", "-f", "^sleep 777.5").status == 1)
                 let idle = try sweep("--check", "true", "--", "true")
                 #expect(idle.status == 125 && idle.errors.contains("COMMAND calls nothing"), "\(idle)")
                 for number in ["0", "-1", "x"] {
@@ -179,29 +207,29 @@ extension Mounts {
 
         /// If the sweep is killed, its runs end, and the next run removes its folder.
         @Test func killed() throws {
-            try Scratch.with("sweep") { scratch in
-                let child = try Program.start(
-                    [
-                        PurgefsBinary.path, "sweep", "--jobs", "3", "--check", "true", "--", "sh", "-c",
-                        "touch ~/tmp/a || sleep 100",
-                    ], environment: ["TMPDIR": scratch.path])
-                func left() throws -> Int {
-                    try Files.names(in: scratch.path).count { $0.hasPrefix("purgefs-run.") }
+            try Scratch.with("marks") { marks in
+                try Scratch.with("sweep") { scratch in
+                    let child = try Program.start(
+                        [
+                            PurgefsBinary.path, "sweep", "--jobs", "3", "--check", "true", "--", "sh", "-c",
+                            "touch ~/tmp/a || { touch '\(marks.path)'/$$; exec sleep 100; }",
+                        ], environment: ["TMPDIR": scratch.path])
+                    func left() throws -> Int {
+                        try Files.names(in: scratch.path).count { $0.hasPrefix("purgefs-run.") }
+                    }
+                    try eventually("two runs wait") { try Files.names(in: marks.path).count >= 2 }
+                    child.signal(SIGKILL)
+                    _ = try child.wait(within: Scale.patience)
+                    try eventually("the runs have ended") { try left() == 1 }
+                    #expect(MountTable.entries().filter { $0.mountpoint.hasPrefix(scratch.path) }.isEmpty)
+                    // A younger folder may belong to a run that has just begun.
+                    let folder = try #require(try Files.names(in: scratch.path).first)
+                    try Program.run("touch", "-d", "1 minute ago", "\(scratch.path)/\(folder)").succeeded()
+                    try Program.run(
+                        [PurgefsBinary.path, "run", "--quiet", "--", "true"], environment: ["TMPDIR": scratch.path]
+                    ).succeeded()
+                    #expect(try Files.names(in: scratch.path) == [])
                 }
-                // The folders of the sweep, and of two runs whose touch(1) has failed.
-                try eventually("two runs wait") { try left() >= 3 }
-                usleep(300_000)
-                child.signal(SIGKILL)
-                _ = try child.wait(within: Scale.patience)
-                try eventually("the runs have ended") { try left() == 1 }
-                #expect(MountTable.entries().filter { $0.mountpoint.hasPrefix(scratch.path) }.isEmpty)
-                // A younger folder may belong to a run that has just begun.
-                let folder = try #require(try Files.names(in: scratch.path).first)
-                try Program.run("touch", "-d", "1 minute ago", "\(scratch.path)/\(folder)").succeeded()
-                try Program.run(
-                    [PurgefsBinary.path, "run", "--quiet", "--", "true"], environment: ["TMPDIR": scratch.path]
-                ).succeeded()
-                #expect(try Files.names(in: scratch.path) == [])
             }
         }
 

@@ -24,6 +24,7 @@ import Testing
             ("write@a@b=EIO", .write, "a@b", .all, .error("EIO")),
             ("write@a#b%=EIO", .write, "a#b%", .all, .error("EIO")),
             ("write@a#1[#]2#3=EIO", .write, "a#1[#]2", .only(3), .error("EIO")),
+            ("write@\u{301}x#1=EIO", .write, "\u{301}x", .only(1), .error("EIO")),
             ("write@a b =EIO", .write, "a b ", .all, .error("EIO")),
             ("rename#1=power", .rename, nil, .only(1), .power(PowerLoss(.none))),
             ("rename=power=none", .rename, nil, .all, .power(PowerLoss(.none))),
@@ -47,7 +48,8 @@ import Testing
             ("write#=EIO", .number("#")), ("write#0=EIO", .number("#0")), ("write#+=EIO", .number("#+")),
             ("write%0=EIO", .number("%0")), ("write%101=EIO", .number("%101")), ("write%=EIO", .number("%")),
             ("write#9223372036854775808=EIO", .number("#9223372036854775808")),
-            ("write=eio", .fault("eio")), ("write=Eio", .fault("Eio")), ("write=5", .fault("5")),
+            ("write=EIO\r", .fault("EIO\r")), ("write=eio", .fault("eio")), ("write=Eio", .fault("Eio")),
+            ("write=5", .fault("5")),
             ("write=ms", .fault("ms")), ("write=-5ms", .fault("-5ms")), ("write=powr", .fault("powr")),
             ("write=power=", .fault("power=")), ("write=power=x", .fault("power=x")),
             ("write=power=torn:", .fault("power=torn:")),
@@ -84,7 +86,7 @@ import Testing
             let rule = text.joined()
             guard let read = try? FaultRule(text: rule) else { continue }
             accepted += 1
-            // What was accepted has each part of the text, in order.
+            // An accepted rule begins with its kind, pattern and choice, as they were parsed, and then an equals sign.
             var words = read.kind.rawValue + (read.glob.map { "@" + $0 } ?? "")
             switch read.choice {
             case .all: break
@@ -101,8 +103,10 @@ import Testing
         #expect(try FaultCommand(text: "off") == .off)
         let rules = try [FaultRule(text: "write=EIO"), FaultRule(text: "open#2=1s")]
         #expect(try FaultCommand(text: "write=EIO\nseed=18446744073709551615\nopen#2=1s") == .add(rules, seed: .max))
-        for text in ["write=EIO\n", "write=EIO\noff", "seed=", "seed=-1", "seed=18446744073709551616", "write@a\0=EIO"]
-        {
+        for text in [
+            "write=EIO\n", "write=EIO\noff", "write=EIO\r\nread=EIO", "seed=", "seed=-1", "seed=18446744073709551616",
+            "write@a\0=EIO",
+        ] {
             #expect(throws: FaultRule.Objection.self, "\(text)") { try FaultCommand(text: text) }
         }
     }

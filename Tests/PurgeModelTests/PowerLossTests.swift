@@ -3,7 +3,7 @@ import Testing
 
 /// What survives a loss of power (docs/POWER.md), in tables that were written by hand.
 @Suite struct PowerLossTests {
-    /// A call in one word or several: `create a`, `write a 0 4096`, `rename a b`, `fsync a`, `fsyncdir .`
+    /// Parses a call, written as its name and arguments: `create a`, `write a 0 4096`, `rename a b`, `fsync a`, `fsyncdir .`
     private static func call(_ text: String) -> RecordedCall {
         let words = text.split(separator: " ").map(String.init)
         let hasFailed = words.last == "EIO"
@@ -34,6 +34,18 @@ import Testing
             let ranges = (survivor.ranges ?? []).map { "\($0.lowerBound)+\($0.count)" }
             return (words.compactMap(\.self) + ranges).joined(separator: " ")
         }
+    }
+
+    /// A call on a file that gets another name while the call is served.
+    @Test func renamedMeanwhile() {
+        var calls = ["create a", "rename a b", "create a", "open a", "fsync a"].map(Self.call)
+        for (index, node) in [(0, 7), (2, 8), (3, 7), (4, 8)] { calls[index].node = UInt64(node) }
+        calls[3].flags = 0o1001
+        let survivors = PowerRecord(calls).survivors(of: PowerLoss(.ordered), before: calls.count)
+        #expect(survivors.map(\.path) == ["a", "a", "a", "b"])
+        // The file with node 7 is gone, and another one has its node.
+        calls[1] = Self.call("unlink a")
+        #expect(PowerRecord(calls).survivors(of: PowerLoss(.ordered), before: 5).map(\.path) == ["a", "a", "a", "a"])
     }
 
     private static let save = ["create n", "write n 0 10", "fsync n", "rename n a", "fsyncdir ."]
@@ -111,6 +123,14 @@ import Testing
         Case(
             rule: "a truncation before a sync that has failed",
             calls: ["truncate a 0", "write a 0 9", "fsync a EIO", "fsync a"], expected: ["truncate a"]),
+        Case(
+            rule: "names that are equal as strings",
+            calls: ["create \u{E9}", "create e\u{301}", "write \u{E9} 0 9", "fsync e\u{301}"],
+            expected: ["create e\u{301}"]),
+        Case(
+            rule: "a name that begins with a combining mark",
+            calls: ["mkdir d", "create d/\u{301}x", "fsync d/\u{301}x"],
+            expected: ["mkdir d", "create d/\u{301}x"]),
         Case(
             rule: "a file without a name", calls: ["tmpfile 7", "create x", "fsyncdir ."], expected: ["create x"]),
         Case(

@@ -51,6 +51,11 @@ private struct ReplayVerb {
             invocation.console.warn("replay: the record has no data, so zeros are written instead")
         }
         let target = arguments.operands[1]
+        if Target.isStore(target) {
+            throw CommandFailure(
+                "cannot replay in", path: target, "it is a store, not a container",
+                advice: "Replay into a mount of it: purgefs mount \(ShellWord.of(target)) MOUNTPOINT")
+        }
         var replayer: Replayer
         do throws(Errno) {
             // A write beyond the limit of a file's size is then an error, which is reported like any other.
@@ -93,7 +98,8 @@ private struct ReplayVerb {
     private func end(in calls: [RecordedCall]) throws(CommandFailure) -> Int {
         guard let text = invocation.arguments.text(.before) else { return calls.count }
         let parts = text.split(separator: "#", omittingEmptySubsequences: false)
-        guard parts.count == 2, let kind = MomentKind(rawValue: String(parts[0])), let number = Int64(parts[1]),
+        guard parts.count == 2, let kind = MomentKind(rawValue: String(parts[0])),
+            parts[1].utf8.allSatisfy({ (48...57).contains($0) }), let number = Int64(parts[1]),
             let end = calls.firstIndex(where: { $0.kind == kind && $0.moment == number })
         else { throw .usage("--before \(VisibleText.of(text)): there is no such call in the record") }
         return end
@@ -111,7 +117,7 @@ enum CallsFile {
         var isCall = true
         for (number, line) in text.split(separator: "\n").enumerated() {
             do { calls.append(try JSONText.decode(RecordedCall.self, from: String(line))) } catch { isCall = false }
-            guard isCall, calls.last?.isPlausible == true else {
+            guard isCall, calls.last?.isPlausible == true, calls.last?.hasReadableData == true else {
                 throw CommandFailure(
                     "cannot read the record", path: path, "line \(number + 1) is not a recorded call",
                     advice: "`purgefs run --record FILE --data` writes one.")

@@ -15,8 +15,8 @@ struct Replayer {
         System.setUmask(0)
     }
 
-    /// Whether a call is not made again: one on a file that was removed while it was open, or one that met a name which was
-    /// removed at that moment.
+    /// Whether the replay skips a call: one on a file that was removed while it was open, or one that failed with ESTALE
+    /// because its name was being removed at that moment.
     func leavesOut(_ call: RecordedCall) -> Bool {
         call.error == "ESTALE" || (call.isAboutNameless && nameless[call.node ?? 0] == nil)
     }
@@ -43,12 +43,14 @@ struct Replayer {
 
     private func place(_ path: String) throws(Errno) -> Place {
         if path == ".." || path.hasSuffix("/..") { throw Errno(EXDEV) }
-        guard let slash = path.lastIndex(of: "/") else { return Place(folder: root, name: path.isEmpty ? "." : path) }
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else {
+            return Place(folder: root, name: path.isEmpty ? "." : path)
+        }
         let folder = Array(String(path[..<slash]).utf8CString)
         return Place(
             folder: FileDescriptor(
                 adopting: try System.openInMount(root.raw, folder, System.openPath | O_DIRECTORY)),
-            name: String(path[path.index(after: slash)...]))
+            name: String(Substring(path.utf8[path.utf8.index(after: slash)...])))
     }
 
     private mutating func replayNames(_ call: RecordedCall) throws(Errno) {
@@ -194,11 +196,15 @@ extension RecordedCall {
             ?? [UInt8](repeating: 0, count: Int(clamping: size ?? 0))
     }
 
+    /// Whether the data can be decoded, if there is any.
+    var hasReadableData: Bool { data.map { JSONText.bytes(base64: $0) != nil } ?? true }
+
     /// Returns the call as it is made again after a loss of power: with its new path, and once for each range of bytes.
     func surviving(_ survivor: SurvivingCall) -> [RecordedCall] {
         var call = self
         (call.path, call.other) = (survivor.path, survivor.other ?? (survivor.nameless == nil ? nil : ""))
-        if let nameless = survivor.nameless { call.node = UInt64(nameless) }
+        // Not 1, which is the node of the root.
+        if let nameless = survivor.nameless { call.node = UInt64(nameless) + 1 }
         guard let ranges = survivor.ranges else { return [call.withoutUnwritten] }
         let (bytes, start) = (self.call == .write ? self.bytes : [], offset ?? 0)
         var parts = ranges.map { range in

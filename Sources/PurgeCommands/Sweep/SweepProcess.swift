@@ -34,7 +34,7 @@ struct SweepProcess {
     /// `limit` is the longest time that the run may take, in nanoseconds.
     init(
         _ common: Common, name: String, faults: [String] = [], options more: [String] = [],
-        command: [RawText]? = nil, limit: Int64?
+        command: [RawText]? = nil, check: String? = nil, limit: Int64?
     ) throws(CommandFailure) {
         place = "\(common.directory)/\(name)"
         let shell = ["sh", "-c", "exec \"$@\" >>\"$0\" 2>&1 </dev/null", place + ".out", Places.ownBinary()]
@@ -44,7 +44,7 @@ struct SweepProcess {
                 place + ".summary",
             ]
             + (command == nil ? common.options : common.optionsWithoutState)
-            + faults.flatMap { ["--fault", $0] } + more + ["--check", common.check, "--"]
+            + faults.flatMap { ["--fault", $0] } + more + ["--check", check ?? common.check, "--"]
         let words = (shell + options).map { Array($0.utf8CString) } + (command ?? common.command)
         do throws(Errno) {
             pid = try System.spawn(words, environment: System.environment(), mask: common.mask)
@@ -69,13 +69,15 @@ struct SweepProcess {
             end()
         }
         guard let killAt, now > killAt else { return }
-        killProcesses()
+        signalProcesses(SIGKILL)
         if now > killAt + Self.patience { kill(SIGKILL) }
     }
 
-    /// Asks COMMAND to end.
+    /// Asks COMMAND and its descendants to end.
     mutating func end() {
         if killAt == nil { killAt = System.uptime() + Self.patience }
+        // Without this, a shell would end and leave its children behind. The run itself passes the signal on to COMMAND.
+        signalProcesses(SIGTERM) { $0.parent != pid }
         kill(SIGTERM)
     }
 
@@ -89,11 +91,11 @@ struct SweepProcess {
         return [process.pid, process.parent].allSatisfy { Places.resolved("/proc/\($0)/exe") == own }
     }
 
-    /// Kills COMMAND and what it has started. The daemon then removes the container.
-    private func killProcesses() {
+    /// Signals COMMAND and what it has started. When all have been killed, the daemon removes the container.
+    private func signalProcesses(_ signal: Int32, where isMeant: (ProcessStatus) -> Bool = { _ in true }) {
         guard let run = ProcessStatus(of: pid) else { return }
-        for process in ProcessStatus.tree(of: run) where process.pid != pid && !isDaemon(process) {
-            do throws(Errno) { try System.signal(process.pid, SIGKILL) } catch {}  // it has ended
+        for process in ProcessStatus.tree(of: run) where process.pid != pid && !isDaemon(process) && isMeant(process) {
+            do throws(Errno) { try System.signal(process.pid, signal) } catch {}  // it has ended
         }
     }
 

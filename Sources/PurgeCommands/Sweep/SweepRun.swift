@@ -14,8 +14,6 @@ struct SweepRun {
     let jobs: Int
     /// The longest time of a run in nanoseconds; nil for a multiple of the counting run's time.
     let limit: Int64?
-    let progress: (_ done: Int, _ failed: Int, _ all: Int) -> Void
-
     /// The default time limit of a run is this many times the duration of the counting run, but at least `leastLimit`.
     private static let limitFactor: Int64 = 20
     private static let leastLimit: Int64 = 30_000_000_000
@@ -56,7 +54,9 @@ struct SweepRun {
     /// Runs COMMAND once more, recorded. Returns a trial for each state that a loss of power can leave. The faults are tried in
     /// runs that are not recorded, because COMMAND makes other calls in a recorded one.
     func powerTrials(most: Int?, limit: Int64) throws(CommandFailure) -> [SweepTrial] {
-        var run = try SweepProcess(common, name: "recorded", options: ["--record", record, "--data"], limit: limit)
+        // Everything until the unmount is recorded, so the check must not change anything here.
+        var run = try SweepProcess(
+            common, name: "recorded", options: ["--record", record, "--data"], check: "true", limit: limit)
         let end = try wait(for: &run)
         defer { run.removeFiles() }
         try check(end, run)
@@ -99,7 +99,9 @@ struct SweepRun {
     }
 
     /// Carries out the trials. Returns their results in the same order. After a failure, no run is left.
-    func carryOut(_ trials: [SweepTrial], limit: Int64) throws(CommandFailure) -> [SweepResult] {
+    func carryOut(
+        _ trials: [SweepTrial], limit: Int64, _ progress: SweepProgress?
+    ) throws(CommandFailure) -> [SweepResult] {
         var state = State(results: [SweepResult?](repeating: nil, count: trials.count))
         do throws(CommandFailure) {
             while state.done < trials.count {
@@ -107,7 +109,7 @@ struct SweepRun {
                     state.running[state.next] = try start(trials[state.next], name: "\(state.next)", limit: limit)
                     state.next += 1
                 }
-                try collect(trials, &state)
+                if try collect(trials, &state) { progress?.show(state.done, failed: state.failed, of: trials.count) }
                 if state.running.count == jobs || state.next == trials.count, let signal = try nextSignal() {
                     throw Self.interrupted(by: signal)
                 }
@@ -119,8 +121,9 @@ struct SweepRun {
         return state.results.compactMap { $0 }
     }
 
-    /// Notes the results of the runs that have ended.
-    private func collect(_ trials: [SweepTrial], _ state: inout State) throws(CommandFailure) {
+    /// Notes the results of the runs that have ended. Returns whether there are any.
+    private func collect(_ trials: [SweepTrial], _ state: inout State) throws(CommandFailure) -> Bool {
+        let before = state.done
         for index in state.running.keys.sorted() {
             guard let run = state.running[index] else { continue }
             guard let end = try ended(run) else {
@@ -133,8 +136,8 @@ struct SweepRun {
             if case .failed = result.outcome { state.failed += 1 }
             state.results[index] = result
             state.done += 1
-            progress(state.done, state.failed, trials.count)
         }
+        return state.done > before
     }
 
     private func endAll(_ state: inout State) throws(CommandFailure) {

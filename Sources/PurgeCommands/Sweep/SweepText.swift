@@ -92,7 +92,13 @@ extension SweepText {
     }
 
     private func trial(_ result: SweepResult) -> FaultMap.Trial {
-        let outcome = FaultMap.Trial.Outcome(rawValue: result.outcome.word) ?? .broken
+        let outcome: FaultMap.Trial.Outcome =
+            switch result.outcome {
+            case .held: .held
+            case .notReached: .notReached
+            case .failed: .failed
+            case .broken: .broken
+            }
         let needsCommand = outcome == .failed || outcome == .broken
         return FaultMap.Trial(
             outcome, rule: result.trial.text, detail: result.outcome.detail, output: result.lastLine,
@@ -159,9 +165,16 @@ extension SweepText {
     }
 
     private static func escaped(_ text: String) -> String {
-        // Two characters that XML does not allow.
-        text.filter { $0 != "\u{FFFE}" && $0 != "\u{FFFF}" }.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
-            .replacing(">", with: "&gt;")
-            .replacing("\"", with: "&quot;")
+        // Not by characters: a combining mark would make one of a sign.
+        text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\u{FFFE}", "\u{FFFF}": ""  // XML does not allow them
+            case "&": "&amp;"
+            case "<": "&lt;"
+            case ">": "&gt;"
+            case "\"": "&quot;"
+            default: String(scalar)
+            }
+        }.joined()
     }
 }

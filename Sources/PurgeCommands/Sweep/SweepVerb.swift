@@ -22,7 +22,7 @@ extension OptionSpec {
     fileprivate static let sweepJSON = OptionSpec("json", "print one JSON object with all trials")
     fileprivate static let junit = OptionSpec("junit", .file, "write the results to FILE in the form of JUnit")
     fileprivate static let sweepReport = OptionSpec(
-        "report", .file, "write an HTML page with a map of all faults to FILE (- is standard output)")
+        "report", .file, "write an HTML page with a map of all faults to FILE")
 }
 
 extension Verb {
@@ -71,8 +71,7 @@ private struct SweepVerb {
         let jobs = try number(.jobs) ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         let limit = arguments.text(.timeLimit).flatMap { TimeSpan(text: $0) }.map { $0.seconds * 1_000_000_000 }
         let faults = try faults()
-        let report = arguments.text(.sweepReport).map { ReportFile(path: $0) }
-        try report?.check()
+        let report = try report()
         let junit = try junit()
         let mask: SignalSet
         do throws(Errno) { mask = try System.block(SweepRun.blocked) } catch {
@@ -112,12 +111,12 @@ private struct SweepVerb {
             optionsWithoutState: options(OptionSpec.mounting.filter { $0 != .state }), check: try check(command),
             command: command, mask: mask, directory: directory)
         let console = invocation.console
-        let progress = isatty(STDERR_FILENO) == 1 ? SweepProgress() : nil
-        let run = SweepRun(common: common, jobs: jobs, limit: limit) { progress?.show($0, failed: $1, of: $2) }
+        let run = SweepRun(common: common, jobs: jobs, limit: limit)
         let (moments, runLimit) = try run.count()
         let power = faults.contains(.power) ? try run.powerTrials(most: most, limit: runLimit) : []
         let trials = SweepTrial.trials(of: moments, faults, power: power, most: most)
-        let results = try run.carryOut(trials, limit: runLimit)
+        let progress = isatty(STDERR_FILENO) == 1 ? SweepProgress() : nil
+        let results = try run.carryOut(trials, limit: runLimit, progress)
         if progress != nil { console.note("") }
         let text = SweepText(results: results, calls: moments.count, common: common)
         try write(text)
@@ -135,7 +134,8 @@ private struct SweepVerb {
         if let check = invocation.arguments.text(.sweepCheck) { return check }
         let words = command.compactMap { String(validating: $0.dropLast(), as: UTF8.self) }
         guard words.count == command.count else { throw .usage("COMMAND is not UTF-8, so --check is needed") }
-        return words.map { "'" + $0.replacing("'", with: #"'\''"#) + "'" }.joined(separator: " ")
+        return words.map { "'" + $0.unicodeScalars.map { $0 == "'" ? #"'\''"# : String($0) }.joined() + "'" }
+            .joined(separator: " ")
     }
 
     /// Opens the file of `--junit`, before anything is run.
@@ -146,12 +146,24 @@ private struct SweepVerb {
         }
     }
 
+    private func report() throws(CommandFailure) -> ReportFile? {
+        guard let path = invocation.arguments.text(.sweepReport) else { return nil }
+        if path == "-" { throw .usage("--report needs a file, because standard output has the results") }
+        if let junit = invocation.arguments.text(.junit), Places.areSame(path, junit) {
+            throw .usage("--junit and --report name the same file, \(VisibleText.of(path))")
+        }
+        let report = ReportFile(path: path)
+        try report.check()
+        return report
+    }
+
     private func write(_ text: SweepText, junit: FileDescriptor?) throws(CommandFailure) {
         if invocation.arguments.has(.sweepJSON) {
             try invocation.console.write(text.json)
         } else {
             for line in text.lines { try invocation.console.print(line) }
         }
+        try invocation.console.flush()
         do throws(Errno) { try junit?.writeAll(Array(text.junit.utf8)) } catch {
             throw CommandFailure("cannot write the results", output: invocation.arguments.text(.junit) ?? "", error)
         }

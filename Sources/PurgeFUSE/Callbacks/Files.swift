@@ -31,7 +31,7 @@ extension Request {
             node, flags: flags, caller: caller, offersPassthrough: shim_features().passthrough != 0)
         guard RawRequest.current.openDropsPrivileges else { return handle }
         do throws(Errno) { try volume.dropPrivileges(handle, tid: tid) } catch {
-            volume.close(handle)
+            volume.close(consume handle)
             throw error
         }
         return handle

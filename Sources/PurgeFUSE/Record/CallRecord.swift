@@ -34,7 +34,9 @@ public final class CallRecord: Sendable {
             if let kind, isCounted { state.moments[kind, default: 0] += 1 }
             guard var call else { return }
             // A name that is not UTF-8 has no form in the record.
-            let isWhole = ![call.path, call.other, call.text].contains { $0?.contains("\u{FFFD}") == true }
+            let isWhole = ![call.path, call.other, call.text].contains {
+                $0?.unicodeScalars.contains("\u{FFFD}") == true
+            }
             if !isWhole, state.failure == nil { state.failure = .illegalByteSequence }
             if let kind, isCounted { call.moment = state.moments[kind] }
             call.process = request.thread
@@ -49,9 +51,13 @@ public final class CallRecord: Sendable {
     }
 
     /// Writes the line before the answer is sent. So a call that began after another one had returned comes after it.
-    func end(_ unique: UInt64, _ error: Int32, _ body: UnsafeRawPointer?, _ size: Int) {
+    func end(_ unique: UInt64, _ error: Int32, _ body: UnsafeRawPointer?, _ size: Int, _ server: Server) {
+        // The file of an open may have got another name while the call was served.
+        let opened = state.withLock { $0.begun[unique].flatMap { $0.call == .open ? $0.node : nil } }
+        let path = error == 0 ? opened.map { server.path($0) } : nil
         state.withLock { state in
             guard var call = state.begun.removeValue(forKey: unique), state.failure == nil else { return }
+            if let path, !path.isEmpty { call.path = path }
             if error != 0 {
                 call.error = Errno(-error).name ?? "\(-error)"
             } else {

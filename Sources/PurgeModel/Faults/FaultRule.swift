@@ -70,10 +70,10 @@ public struct FaultRule: Hashable, Sendable {
         var when = first
         condition = String(first)
         choice = try Self.takeChoice(from: &when)
-        let at = when.firstIndex(of: "@")
+        let at = when.unicodeScalars.firstIndex(of: "@")
         let word = String(when[..<(at ?? when.endIndex)])
         guard let kind = MomentKind(rawValue: word) else { throw .kind(word) }
-        glob = at.map { String(when[when.index(after: $0)...]) }
+        glob = at.map { String(when[when.unicodeScalars.index(after: $0)...]) }
         guard glob != "" else { throw .emptyGlob }
         fault = try Self.fault(String(what))
         if fault == .short, kind != .read, kind != .write { throw .notShortened }
@@ -82,10 +82,10 @@ public struct FaultRule: Hashable, Sendable {
 
     /// The parts before and after the `=`. A pattern may contain one, and so may a fault of power: `rename#1=power=torn`.
     private static func parts(of text: String) -> (Substring, Substring)? {
-        guard var equals = text.lastIndex(of: "=") else { return nil }
+        guard var equals = text.unicodeScalars.lastIndex(of: "=") else { return nil }
         let head = text[..<equals]
-        if head.hasSuffix("=power") { equals = text.index(head.endIndex, offsetBy: -6) }
-        let what = text[text.index(after: equals)...]
+        if head.hasSuffix("=power") { equals = text.unicodeScalars.index(head.endIndex, offsetBy: -6) }
+        let what = text[text.unicodeScalars.index(after: equals)...]
         return equals == text.startIndex || what.isEmpty ? nil : (text[..<equals], what)
     }
 
@@ -104,19 +104,19 @@ public struct FaultRule: Hashable, Sendable {
 
     /// Removes the choice from the end of the first part of a rule.
     private static func takeChoice(from when: inout Substring) throws(Objection) -> Choice {
-        guard let sign = when.lastIndex(where: { $0 == "#" || $0 == "%" }) else { return .all }
-        let rest = when[when.index(after: sign)...]
-        let isFrom = when[sign] == "#" && rest.last == "+"
+        guard let sign = when.unicodeScalars.lastIndex(where: { $0 == "#" || $0 == "%" }) else { return .all }
+        let rest = when[when.unicodeScalars.index(after: sign)...]
+        let mark = when.unicodeScalars[sign]
+        let isFrom = mark == "#" && rest.last == "+"
         let digits = isFrom ? rest.dropLast() : rest
         // A sign within a pattern is a part of the pattern.
-        let isOfPattern = digits.isEmpty && when[..<sign].contains("@")
+        let isOfPattern = digits.isEmpty && when[..<sign].unicodeScalars.contains("@")
         guard !isOfPattern, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return .all }
-        guard let number = Int64(digits), number > 0, when[sign] == "#" || number <= 100 else {
+        guard let number = Int64(digits), number > 0, mark == "#" || number <= 100 else {
             throw .number(String(when[sign...]))
         }
-        let isPercent = when[sign] == "%"
         when = when[..<sign]
-        return isPercent ? .percent(number) : isFrom ? .from(number) : .only(number)
+        return mark == "%" ? .percent(number) : isFrom ? .from(number) : .only(number)
     }
 
     private static func fault(_ word: String) throws(Objection) -> Fault {

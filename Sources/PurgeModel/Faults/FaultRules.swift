@@ -90,7 +90,7 @@ public enum FaultCommand: Hashable, Sendable {
         }
         var rules: [FaultRule] = []
         var seed: UInt64?
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+        for line in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(Substring.init) {
             if line.hasPrefix("seed=") {
                 guard let number = UInt64(line.dropFirst(5)) else { throw .number(String(line)) }
                 seed = number

@@ -66,8 +66,9 @@ public struct RecordedCall: Codable, Hashable, Sendable {
     /// The largest number of bytes that the kernel asks a FUSE file system for in one call, and some more.
     private static let mostBytes: Int64 = 1 << 30
 
-    /// Whether the numbers can be those of a call.
+    /// Whether the numbers and the names can be those of a call.
     public var isPlausible: Bool {
+        guard ![path, other, text].contains(where: { $0?.utf8.contains(0) == true }) else { return false }
         let (start, length) = (offset ?? 0, max(size ?? 0, result ?? 0))
         let most: Int64 = 1 << 62
         guard start >= 0, (size ?? 0) >= 0, (result ?? 0) >= 0, start < most, length < most, start + length < most

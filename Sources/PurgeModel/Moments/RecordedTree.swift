@@ -6,7 +6,13 @@ struct RecordedTree {
     typealias File = Int
     struct Entry: Hashable {
         let folder: File
-        let name: String
+        /// Bytes, because names that are equal as strings may differ (Unicode equivalence).
+        private let bytes: [UInt8]
+
+        init(folder: File, name: String) { (self.folder, bytes) = (folder, Array(name.utf8)) }
+
+        var name: String { String(decoding: bytes, as: UTF8.self) }
+        var isRoot: Bool { bytes.isEmpty }
     }
 
     static let root: File = 0
@@ -28,7 +34,7 @@ struct RecordedTree {
 
     /// The file with this name. Its number is new if it was there from the beginning and is named first.
     mutating func known(at entry: Entry) -> File {
-        if let file = entry.name.isEmpty ? Self.root : entries[entry] { return file }
+        if let file = entry.isRoot ? Self.root : entries[entry] { return file }
         let file = newFile()
         add(file, at: entry)
         origins.append((file, entry))
@@ -45,16 +51,19 @@ struct RecordedTree {
 
     /// The place that a path names. The folders on the way are there.
     mutating func entry(_ path: String) -> Entry {
-        var parts = path.split(separator: "/").map(String.init)
+        // Not by characters: a combining mark at the beginning of a name would make one of the slash.
+        var parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         let name = parts.popLast() ?? ""
         let folder = parts.reduce(Self.root) { known(at: Entry(folder: $0, name: $1)) }
         return Entry(folder: folder, name: name)
     }
 
-    /// The file that a call is about. Nodes are used again for other files, so the path counts first, unless the file has no
-    /// name, or the call is one on a descriptor: a name may change while such a call is served.
+    /// The file that a call is about. A name may change while the call is served, so the node counts first. Nodes are used again
+    /// for other files, so the path counts if the node's file has no name any more, unless the call is one on a descriptor.
     mutating func file(_ node: UInt64?, _ path: String, byDescriptor: Bool) -> File {
-        if let node, path.isEmpty || byDescriptor, let file = nodes[node] { return file }
+        if let node, let file = nodes[node], path.isEmpty || byDescriptor || names[file]?.isEmpty == false {
+            return file
+        }
         let file = known(at: entry(path))
         if let node { nodes[node] = file }
         return file

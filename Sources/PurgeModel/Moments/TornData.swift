@@ -17,7 +17,8 @@ struct TornData {
         case ofWrites
         /// No write has extended the file.
         case before
-        /// The size before, rounded up to a whole block, at most as far as the write; zeros where there is no data.
+        /// The size before the write, rounded up to a whole block, but not past the end of the write; zeros where there is no
+        /// data.
         case ofLastBlock
     }
 

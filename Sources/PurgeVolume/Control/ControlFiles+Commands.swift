@@ -22,7 +22,10 @@ extension ControlFiles {
             guard let process = pid_t(text), process >= 0 else { throw .invalid }
             try core.app.set(process, by: pid)
             try deviceChanges.followApp(pid)
-        case .faults: try setFaults(String(text))
+        case .faults:
+            // A byte that is not UTF-8 would match other names than the one that was meant.
+            guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalid }
+            try setFaults(text.utf8.last == UInt8(ascii: "\n") ? String(text.utf8.dropLast()) ?? "" : text)
         case .report, .stream: throw .invalid
         }
     }
@@ -42,8 +45,8 @@ extension ControlFiles {
     /// Makes the children of `purgefs run` the processes of the app.
     public func adoptChildren(of parent: pid_t) { core.app.adoptChildren(of: parent) }
 
-    /// Sets the folders that stand for containers of app groups. A lock in one of them ends the app when it is suspended.
-    /// Called when the container has been mounted.
+    /// Sets the folders that stand for containers of app groups. A suspended app that holds a lock on a file in one of them is
+    /// terminated. Called when the container has been mounted.
     public func share(_ folders: [String]) {
         core.app.sharedFolders = folders
         core.app.device = core.mountpoint.flatMap { MountEntry.container(at: $0)?.device }

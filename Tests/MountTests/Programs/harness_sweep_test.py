@@ -1,4 +1,5 @@
 """Tests with purgefs_pytest.sweep. HarnessTests runs them."""
+import json
 import os
 import subprocess
 import sys
@@ -71,6 +72,30 @@ def test_most(container, moment):
     with moment:
         for number in range(10):
             (container.tmp / str(number)).mkdir()
+        (container.tmp / "0").rename(container.tmp / "x")
+
+
+def test_same_as_the_verb(container, request, tmp_path):
+    program = "import os; [os.mkdir(str(n)) for n in range(10)]; os.rename('0', 'x')"
+    swept = container.run(
+        container.binary, "sweep", "--json", "--moments", "error", "--most", "3", "--chdir", "--check", "true", "--",
+        sys.executable, "-c", program, env=purgefs_pytest._outside({**os.environ, "TMPDIR": str(tmp_path)}), check=True)
+    rules = [trial["rule"] for trial in json.loads(swept.stdout)["trials"]]
+    assert [item.callspec.params["moment"] for item in request.session.items if "test_most" in item.name][1:] == rules
+
+
+def leaking_save(path):
+    file = open(path, "w")
+    file.write("text")
+    file.flush()
+    file.close()
+
+
+@purgefs_pytest.sweep(moments=["full"])
+def test_what_the_code_leaves_open(container, moment):
+    with moment:
+        leaking_save(container.documents / "a")
+    assert isinstance(moment.error, OSError) or moment.rule is None
 
 
 def test_cases(request):
@@ -82,10 +107,10 @@ def test_cases(request):
     assert cases("test_replace")[:5] == ["no fault", "create#1=EIO", "write#1=EIO", "sync#1=EIO", "rename#1=EIO"]
     assert len(cases("test_replace")) == 1 + 4 * 4 + 1 + 1
     assert cases("test_purge") == ["no fault", "mkdir#1=purge"]
-    assert cases("test_most") == ["no fault", "mkdir#1=EIO", "mkdir#4=EIO", "mkdir#7=EIO"]
+    assert cases("test_most") == ["no fault", "rename#1=EIO", "mkdir#1=EIO", "mkdir#6=EIO"]
 
 
-@pytest.mark.parametrize("moments, most", [("error", None), (["power"], None), (["error"], 0)])
+@pytest.mark.parametrize("moments, most", [("error", None), (["power"], None), ([], None), (["error"], 0)])
 def test_arguments(moments, most):
     with pytest.raises(ValueError, match="moments is a list of error, errors, full"):
         purgefs_pytest.sweep(moments=moments, most=most)
@@ -96,6 +121,13 @@ def test_arguments(moments, most):
     (["@purgefs.sweep", "def test(moment, tmp_path): pass"], "test takes tmp_path: a test with"),
     (["def test(moment): pass"], "needs purgefs_pytest.sweep"),
     (["@purgefs.sweep", "def test(container, moment):", "  with moment: 1 / 0"], "test[no fault] - ZeroDivisionError"),
+    (["@purgefs.sweep", "def test(container, moment):", "  with moment: 1 / 0"], "could not be counted: ZeroDivisionError"),
+    (["@purgefs.sweep", "def test(container, moment): pass"], "it makes no call in `with moment:`"),
+    (["class Test:", "  def setup_method(self): self.name = 'a'", "  @purgefs.sweep",
+      "  def test(self, container, moment):", "    with moment: (container.tmp / self.name).mkdir()"], "not counted"),
+    (["@purgefs.sweep(moments=['error'])", "def test(container, moment):", "  with moment:", "    try: (container.tmp / 'a').mkdir()",
+      "    except OSError: assert False"], "test[mkdir#1=EIO] - assert False"),
+    (["@purgefs.sweep", "def test(container, moment):", "  with moment: pass", "  with moment: pass"], "a test has one `with moment:`"),
     (["@purgefs.sweep(moments=['error'])", "def test(container, moment, seen=[]):", "  seen.append(moment)", "  with moment:",
       "    if len(seen) == 1: (container.documents / 'a').mkdir()"], "the fault mkdir#1=EIO met none"),
 ])
