@@ -7,7 +7,7 @@ import PurgeSystem
 /// Walks a container and adds up the contents of a backup of it.
 struct ContainerAudit {
     private let source: BackupSource
-    /// When each file was last used, by inode. Files may be missing.
+    /// When each file was last used, by inode. Some files may have no entry here.
     private let lastUses: [UInt64: Journal.LastUse]
     private let progress: BackupProgress
 

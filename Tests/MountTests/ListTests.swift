@@ -42,7 +42,7 @@ extension Mounts {
                 let lines = try purgefs("list").split(separator: "\n").map(String.init)
                 #expect(lines.contains(line), "\(lines)")
                 #expect(lines[0] == "      free       total  pressure  device             mount point")
-                // A device that is locked already has no grace period to advance over.
+                // If the device is already locked, there is no grace period to advance over.
                 try purgefs("device", "lock", "--now", mount.root)
                 #expect(try mount.number("device.clock") == 10)
                 try mount.write("reboot", to: "device.state")

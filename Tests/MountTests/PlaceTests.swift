@@ -5,8 +5,8 @@ import Testing
 extension Mounts {
     /// Places of stores and mount points. A forbidden place is refused before anything is created.
     @Suite struct PlaceTests {
-        /// Runs `body` with a store `outer` that is mounted at `app`. Beside them are an empty directory `free`, a link
-        /// to the container, and bind mounts of parts of the store and of the mount.
+        /// Runs `body` with a store `outer` that is mounted at `app`. Beside them are an empty directory `free`, a link to the
+        /// container's `tmp`, and bind mounts of the store, of two folders in it, and of a folder in the mount.
         private func withContainer(_ body: (_ place: String) throws -> Void) throws {
             try Scratch.with("places") { scratch in
                 let place = scratch.path

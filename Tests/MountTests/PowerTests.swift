@@ -175,6 +175,30 @@ extension Mounts {
             #expect(try afterALoss(program, ["--fault", "rename#1=power"], mode) == before)
         }
 
+        /// The same, and the file loses its name, while another descriptor keeps it.
+        @Test func anOpenBesideAReplacement() throws {
+            let program = """
+                import threading, time
+                def save(name, text):
+                    file = os.open(name, os.O_RDWR | os.O_CREAT, 0o600)
+                    os.write(file, text)
+                    os.fsync(file)
+                    return file
+                held = save("a", b"first")
+                thread = threading.Thread(target=lambda: os.close(os.open("a", os.O_WRONLY | os.O_TRUNC)))
+                thread.start()
+                while open(".purgefs/faults").read().split()[1] == "0": time.sleep(0.01)
+                save("new", b"other")
+                os.rename("new", "a")
+                os.fsync(os.open(".", os.O_RDONLY))
+                thread.join()
+                os.write(held, b"lost")
+                os.fsync(held)
+                """
+            let options = ["--fault", "open@a=500ms", "--fault", "mkdir#1=power=ordered"]
+            #expect(try afterALoss(program, options, "cat a; ls Documents") == "other")
+        }
+
         /// An open(2) with O_TRUNC is under way while its file gets another name, and another file gets the old one.
         @Test(arguments: ["power=ordered", "power=none"]) func anOpenBesideARename(loss: String) throws {
             let program = """

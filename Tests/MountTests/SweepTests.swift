@@ -76,8 +76,9 @@ extension Mounts {
                 ).succeeded()
                 let full = try Program.run(
                     "sh", "-c",
-                    "\(PurgefsBinary.path) sweep --json --moments error --check true -- mkdir '~/tmp/a' > /dev/full")
-                #expect(full.status == 125, "\(full)")
+                    "\(PurgefsBinary.path) sweep --json --moments error --check true -- sh -c 'mkdir ~/tmp/a' > /dev/full"
+                )
+                #expect(full.status == 125 && full.errors.contains("standard output"), "\(full)")
             }
         }
 
@@ -107,14 +108,12 @@ extension Mounts {
             }
         }
 
-        /// A program that fails by itself, one that hangs at a fault, wrong numbers, and a signal.
-        @Test func whatCannotBeSwept() throws {
+        /// Programs that do not end at a fault, and their descendants.
+        @Test func afterTheTimeLimit() throws {
             try Scratch.with("sweep") { scratch in
                 func sweep(_ words: String...) throws -> Outcome {
                     try Program.run([PurgefsBinary.path, "sweep"] + words, environment: ["TMPDIR": scratch.path])
                 }
-                let failing = try sweep("--", "sh", "-c", "echo no use; exit 3")
-                #expect(failing.status == 125 && failing.errors.contains("without any fault: no use"), "\(failing)")
                 let hanging = try sweep(
                     "--check", "true", "--moments", "error", "--time-limit", "2s", "--", "sh", "-c",
                     "mkdir ~/tmp/a || sleep 100")
@@ -123,12 +122,24 @@ extension Mounts {
                     "--check", "true", "--moments", "error", "--time-limit", "1s", "--", "sh", "-c",
                     "mkdir ~/tmp/a || exec setsid sh -c 'trap : TERM; while :; do sleep 1; done'")
                 #expect(stubborn.status == 1 && stubborn.output.contains("did not end in time"), "\(stubborn)")
-                // The shell ends at SIGTERM, and its child with it.
+                // The shell ends at SIGTERM, and then its child, after which the shell would go on.
+                let number = "777\(getpid())"
                 let left = try sweep(
                     "--check", "true", "--moments", "error", "--time-limit", "1s", "--", "sh", "-c",
-                    "mkdir ~/tmp/a || sleep 777.5; true")
+                    "mkdir ~/tmp/a || { sleep \(number); sleep \(number); }")
                 #expect(left.status == 1 && left.output.contains("did not end in time"), "\(left)")
-                #expect(try Program.run("pgrep", "-f", "^sleep 777.5").status == 1)
+                #expect(try Program.run("pgrep", "-f", "^sleep \(number)$").status == 1)
+            }
+        }
+
+        /// A program that fails by itself, wrong numbers, and a signal.
+        @Test func whatCannotBeSwept() throws {
+            try Scratch.with("sweep") { scratch in
+                func sweep(_ words: String...) throws -> Outcome {
+                    try Program.run([PurgefsBinary.path, "sweep"] + words, environment: ["TMPDIR": scratch.path])
+                }
+                let failing = try sweep("--", "sh", "-c", "echo no use; exit 3")
+                #expect(failing.status == 125 && failing.errors.contains("without any fault: no use"), "\(failing)")
                 let idle = try sweep("--check", "true", "--", "true")
                 #expect(idle.status == 125 && idle.errors.contains("COMMAND calls nothing"), "\(idle)")
                 for number in ["0", "-1", "x"] {

@@ -51,7 +51,7 @@ extension TreeRun {
 
     private func seconds(_ time: Int64) -> Instant { Instant(seconds: time, nanoseconds: 0) }
 
-    /// Advances the clock, checks the policies in some runs, and then lets them take up to three victims.
+    /// Advances the clock, sometimes checks the policies, and then lets them take up to three victims.
     mutating func checkPolicies() {
         advance()
         if !isInSteps, random.chance(30) {

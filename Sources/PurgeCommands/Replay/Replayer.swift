@@ -182,7 +182,7 @@ extension RecordedCall {
     fileprivate var isAboutNameless: Bool {
         switch call {
         case .tmpfile, .link: false
-        default: path.isEmpty && node != 1
+        default: path.isEmpty && node != Self.rootNode
         }
     }
 
@@ -203,8 +203,7 @@ extension RecordedCall {
     func surviving(_ survivor: SurvivingCall) -> [RecordedCall] {
         var call = self
         (call.path, call.other) = (survivor.path, survivor.other ?? (survivor.nameless == nil ? nil : ""))
-        // Not 1, which is the node of the root.
-        if let nameless = survivor.nameless { call.node = UInt64(nameless) + 1 }
+        if let nameless = survivor.nameless { call.node = UInt64(nameless) + Self.rootNode }
         guard let ranges = survivor.ranges else { return [call.withoutUnwritten] }
         let (bytes, start) = (self.call == .write ? self.bytes : [], offset ?? 0)
         var parts = ranges.map { range in

@@ -186,7 +186,7 @@ final class RunningPlan: Sendable {
     /// Whether COMMAND was started.
     var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
-    /// Stops the plan, when COMMAND has ended: no further step begins. Does nothing the second time.
+    /// Stops the plan: no further step begins. Called when COMMAND has ended. Does nothing the second time.
     func stop() {
         state.withLock { if $0.ended == nil { $0.ended = System.uptime() } }
         gate.advance()

@@ -107,8 +107,8 @@ final class RunRecord: Sendable {
         } catch { throw CommandFailure("cannot follow events", path: mountpoint, error) }
     }
 
-    /// Begins the end of the run, when COMMAND has ended. From now on, a reader of the `--events` file that accepts nothing for
-    /// `patience` is abandoned.
+    /// Records that the run is ending. Called when COMMAND has ended. From now on, a reader of the `--events` file that accepts
+    /// nothing for `patience` is abandoned.
     func startEnding() { state.withLock { $0.ending = System.uptime() } }
 
     /// The number of the newest event.

@@ -29,6 +29,8 @@ struct SweepProcess {
     private let deadline: Int64?
     private var killAt: Int64?
     private(set) var isLate = false
+    /// What COMMAND had started when it was asked to end, until that is asked, too.
+    private var descendants: [ProcessStatus] = []
 
     /// Starts a run of COMMAND with these faults or, with `command`, a run that recreates the state after a loss of power.
     /// `limit` is the longest time that the run may take, in nanoseconds.
@@ -67,18 +69,29 @@ struct SweepProcess {
         if killAt == nil, let deadline, now > deadline {
             isLate = true
             end()
+        } else if killAt != nil {
+            endDescendants()
+            descendants = []
         }
         guard let killAt, now > killAt else { return }
-        signalProcesses(SIGKILL)
+        for process in processes() { Self.signal(process, SIGKILL) }
         if now > killAt + Self.patience { kill(SIGKILL) }
     }
 
-    /// Asks COMMAND and its descendants to end.
+    /// Asks COMMAND to end. Its descendants are asked when it had the time to, because a shell whose child ends goes on.
     mutating func end() {
-        if killAt == nil { killAt = System.uptime() + Self.patience }
-        // Without this, a shell would end and leave its children behind. The run itself passes the signal on to COMMAND.
-        signalProcesses(SIGTERM) { $0.parent != pid }
+        if killAt == nil {
+            killAt = System.uptime() + Self.patience
+            descendants = processes().filter { !Self.isOwn($0.parent) }
+        }
         kill(SIGTERM)
+    }
+
+    /// Asks the descendants that COMMAND has left to end.
+    func endDescendants() {
+        for process in descendants where ProcessStatus(of: process.pid)?.begin == process.begin {
+            Self.signal(process, SIGTERM)
+        }
     }
 
     private func kill(_ signal: Int32) {
@@ -86,17 +99,20 @@ struct SweepProcess {
     }
 
     /// Whether this is a daemon of the run, or a run within it: it executes our own binary, and so does its parent.
-    private func isDaemon(_ process: ProcessStatus) -> Bool {
-        let own = Places.resolved("/proc/self/exe")
-        return [process.pid, process.parent].allSatisfy { Places.resolved("/proc/\($0)/exe") == own }
+    private static func isDaemon(_ process: ProcessStatus) -> Bool { isOwn(process.pid) && isOwn(process.parent) }
+
+    private static func isOwn(_ pid: pid_t) -> Bool {
+        Places.resolved("/proc/\(pid)/exe") == Places.resolved("/proc/self/exe")
     }
 
-    /// Signals COMMAND and what it has started. When all have been killed, the daemon removes the container.
-    private func signalProcesses(_ signal: Int32, where isMeant: (ProcessStatus) -> Bool = { _ in true }) {
-        guard let run = ProcessStatus(of: pid) else { return }
-        for process in ProcessStatus.tree(of: run) where process.pid != pid && !isDaemon(process) && isMeant(process) {
-            do throws(Errno) { try System.signal(process.pid, signal) } catch {}  // it has ended
-        }
+    /// COMMAND and what it has started. When all have been killed, the daemon removes the container.
+    private func processes() -> [ProcessStatus] {
+        guard let run = ProcessStatus(of: pid) else { return [] }
+        return ProcessStatus.tree(of: run).filter { $0.pid != pid && !Self.isDaemon($0) }
+    }
+
+    private static func signal(_ process: ProcessStatus, _ signal: Int32) {
+        do throws(Errno) { try System.signal(process.pid, signal) } catch {}  // it has ended
     }
 
     /// The events of the run, in order.

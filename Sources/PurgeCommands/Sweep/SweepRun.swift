@@ -174,7 +174,11 @@ struct SweepRun {
     }
 
     private func ended(_ run: SweepProcess) throws(CommandFailure) -> ProcessEnd? {
-        do throws(Errno) { return try System.wait(for: run.pid, blocking: false) } catch {
+        do throws(Errno) {
+            let end = try System.wait(for: run.pid, blocking: false)
+            if end != nil { run.endDescendants() }
+            return end
+        } catch {
             throw CommandFailure("cannot wait for a run", path: "process \(run.pid)", error)
         }
     }

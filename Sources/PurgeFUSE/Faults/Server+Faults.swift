@@ -32,7 +32,8 @@ extension Server {
             case .syncfs: .sync
             default: RecordedCall.Name(request)?.kind
             }
-        return isOwn(request) ? nil : kind
+        guard let kind, !isOwn(request) else { return nil }
+        return kind
     }
 
     /// Whether a request is about a control file, or comes from one of our own threads.

@@ -50,14 +50,34 @@ public final class CallRecord: Sendable {
         state.withLock { $0.begun[request.unique]?.moment = number }
     }
 
+    /// Gives an open the name that its file has now, because that may have changed while the call was served. A rename that has
+    /// happened and has no line yet does not count.
+    private func renew(_ unique: UInt64, _ error: Int32, _ server: Server) {
+        guard error == 0 else { return }
+        // Other calls may be recorded meanwhile, but hardly that often.
+        for _ in 0..<100 {
+            let found = state.withLock { state in
+                state.begun[unique].flatMap { $0.call == .open ? $0.node : nil }.map { ($0, state.count) }
+            }
+            guard let (node, count) = found else { return }
+            let path = server.path(node)
+            let isRenewed = state.withLock { state in
+                guard state.count == count else { return false }
+                let isAhead = state.begun.values.contains { call in
+                    call.call == .rename && call.other.map { path == $0 || path.hasPrefix($0 + "/") } == true
+                }
+                if !isAhead { state.begun[unique]?.path = path }
+                return true
+            }
+            if isRenewed { return }
+        }
+    }
+
     /// Writes the line before the answer is sent. So a call that began after another one had returned comes after it.
     func end(_ unique: UInt64, _ error: Int32, _ body: UnsafeRawPointer?, _ size: Int, _ server: Server) {
-        // The file of an open may have got another name while the call was served.
-        let opened = state.withLock { $0.begun[unique].flatMap { $0.call == .open ? $0.node : nil } }
-        let path = error == 0 ? opened.map { server.path($0) } : nil
+        renew(unique, error, server)
         state.withLock { state in
             guard var call = state.begun.removeValue(forKey: unique), state.failure == nil else { return }
-            if let path, !path.isEmpty { call.path = path }
             if error != 0 {
                 call.error = Errno(-error).name ?? "\(-error)"
             } else {

@@ -21,7 +21,7 @@ public struct FaultRule: Hashable, Sendable {
         case short
         /// The call begins this many milliseconds later.
         case delay(Int64)
-        /// No more bytes are free until `off` is written to `faults`, or the mount ends.
+        /// From this call on, no bytes are free until `off` is written to `faults` or the mount ends.
         case full
         /// All files that a purge may take are purged before the call.
         case purge

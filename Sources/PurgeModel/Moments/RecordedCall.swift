@@ -60,6 +60,9 @@ public struct RecordedCall: Codable, Hashable, Sendable {
     /// The kind of the call among those that can meet a fault.
     public var kind: MomentKind? { call.kind }
 
+    /// The node of the container itself.
+    public static let rootNode: UInt64 = 1
+
     /// Whether a rename exchanges two names: RENAME_EXCHANGE of renameat2(2).
     var exchanges: Bool { call == .rename && (flags ?? 0) & 2 != 0 }
 

@@ -64,6 +64,8 @@ struct RecordedTree {
         if let node, let file = nodes[node], path.isEmpty || byDescriptor || names[file]?.isEmpty == false {
             return file
         }
+        // The file has lost its name before any call has told it.
+        if let node, path.isEmpty, node != RecordedCall.rootNode { return newFile(node: node) }
         let file = known(at: entry(path))
         if let node { nodes[node] = file }
         return file

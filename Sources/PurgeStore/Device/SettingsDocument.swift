@@ -36,7 +36,7 @@ enum SettingsDocument {
     }
 
     /// Returns a document of the lines that each hold one complete member, for a file that was cut off or edited wrongly. This
-    /// saves the simple settings: purgefs writes each of them on a line of its own, indented by two spaces.
+    /// recovers the simple settings, because purgefs writes each of them on a line of its own, indented by two spaces.
     static func wholeLines(of content: [UInt8]) -> [UInt8] {
         let lines = content.split(separator: UInt8(ascii: "\n")).compactMap { line -> [UInt8]? in
             guard line.starts(with: "  \"".utf8) else { return nil }

@@ -50,7 +50,7 @@ extension FileSpace {
     ) throws(Errno) {
         let (node, fd) = (handle.node, handle.descriptor)
         let size = try System.status(fd).size
-        // Blocks past the end make no hole in the file.
+        // If the file keeps its size, blocks past its end leave no hole in it.
         let hole = request.keepsSize ? nil : try charges.readyForHole(node, fd, before: request.blocks.lowerBound)
         let wasDense = isDense(node)
         let goesPastEnd = request.keepsSize && request.blocks.upperBound > ByteCount(size).blocks

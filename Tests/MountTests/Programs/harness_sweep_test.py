@@ -87,7 +87,10 @@ def test_same_as_the_verb(container, request, tmp_path):
 def leaking_save(path):
     file = open(path, "w")
     file.write("text")
-    file.flush()
+    try:
+        file.flush()
+    except OSError as error:
+        raise OSError(error.errno, "not saved") from error
     file.close()
 
 
@@ -96,6 +99,15 @@ def test_what_the_code_leaves_open(container, moment):
     with moment:
         leaking_save(container.documents / "a")
     assert isinstance(moment.error, OSError) or moment.rule is None
+
+
+@purgefs_pytest.sweep(moments=["error"])
+def test_with_rules_of_its_own(container, moment):
+    container.fail("mkdir=1ms")
+    (container.tmp / "a").mkdir()
+    with moment:
+        (container.tmp / "b").mkdir()
+    assert moment.met == (moment.rule is not None)
 
 
 def test_cases(request):
@@ -122,7 +134,8 @@ def test_arguments(moments, most):
     (["def test(moment): pass"], "needs purgefs_pytest.sweep"),
     (["@purgefs.sweep", "def test(container, moment):", "  with moment: 1 / 0"], "test[no fault] - ZeroDivisionError"),
     (["@purgefs.sweep", "def test(container, moment):", "  with moment: 1 / 0"], "could not be counted: ZeroDivisionError"),
-    (["@purgefs.sweep", "def test(container, moment): pass"], "it makes no call in `with moment:`"),
+    (["@purgefs.sweep", "def test(container, moment): pass"], "it makes no call in `with moment:` that the faults can meet"),
+    (["import pytest", "@purgefs.sweep", "def test(container, moment): pytest.skip('needs x')"], "1 skipped in"),
     (["class Test:", "  def setup_method(self): self.name = 'a'", "  @purgefs.sweep",
       "  def test(self, container, moment):", "    with moment: (container.tmp / self.name).mkdir()"], "not counted"),
     (["@purgefs.sweep(moments=['error'])", "def test(container, moment):", "  with moment:", "    try: (container.tmp / 'a').mkdir()",
