@@ -244,6 +244,21 @@ extension Mounts {
             }
         }
 
+        /// What the check syncs does not count as synced by COMMAND.
+        @Test func aCheckThatSyncs() throws {
+            try Scratch.with("sweep") { scratch in
+                let check =
+                    "test \"$PURGEFS_COMMAND_STATUS\" != 0 || test -s ~/Documents/a; found=$?; "
+                    + "sync ~/Documents/a ~/Documents; exit $found"
+                let outcome = try Program.run(
+                    [
+                        PurgefsBinary.path, "sweep", "--moments", "power", "--check", check, "--", "sh", "-c",
+                        "echo x > ~/Documents/a",
+                    ], environment: ["TMPDIR": scratch.path])
+                #expect(outcome.status == 1 && outcome.output.contains("(after the last call)"), "\(outcome)")
+            }
+        }
+
         /// `--most` takes part of the trials, from the whole course of the program.
         @Test func most() throws {
             try Scratch.with("sweep") { scratch in

@@ -24,8 +24,24 @@ sweep_sqlite() {
     swept --check 'sh ./check.sh' -- sh -c 'for n in 1 2 3; do sqlite3 -bail ~/Documents/db < run.sql || exit 1; done'
 }
 
+# Makes a database in the mode $1, and adds 200 rows in transactions of their own with PRAGMA synchronous=$2. Tries at
+# most $3 faults.
+sweep_transactions() {
+    mkdir -p seed/Documents
+    sqlite3 seed/Documents/db "PRAGMA journal_mode=$1; CREATE TABLE t(a); CREATE TABLE n(i); INSERT INTO n VALUES(0);" >/dev/null
+    { echo "PRAGMA synchronous=$2;"; for _ in $(seq 200); do
+        echo "BEGIN; UPDATE n SET i = i + 1; INSERT INTO t SELECT hex(zeroblob(i)) FROM n; COMMIT;"; done; } > run.sql
+    cat > check.sh <<-'END'
+	n=$(sqlite3 ~/Documents/db 'PRAGMA integrity_check; SELECT i FROM n WHERE i = (SELECT count(*) FROM t)' | tr '\n' ' ')
+	case $n in "ok 200 ") ;; "ok "[0-9]*) test "$PURGEFS_COMMAND_STATUS" != 0 ;; *) exit 1 ;; esac
+	END
+    swept --most "$3" --check 'sh ./check.sh' -- sh -c 'sqlite3 -bail ~/Documents/db < run.sql'
+}
+
 purgefs_sqlite_with_a_journal() { sweep_sqlite delete; }
 purgefs_sqlite_in_wal_mode() { sweep_sqlite wal; }
+purgefs_sqlite_with_a_journal_for_long() { sweep_transactions delete full 200; }
+purgefs_sqlite_in_wal_mode_for_long() { sweep_transactions wal full 200; }
 
 purgefs_git_commit() {
     mkdir -p seed/Documents/repo
@@ -72,3 +88,43 @@ s = shelve.Shelf(dbm.dumb.open(os.environ["HOME"] + "/Documents/s", "w"))
 s["n"] += 1
 s.close()'
 }
+
+sweep_leveldb() {
+    mkdir -p seed/Documents
+    /usr/bin/python3 -c 'import plyvel; d = plyvel.DB("seed/Documents/l", create_if_missing=True); d.put(b"n", b"0", sync=True); d.close()'
+    export CHECK='import os, plyvel
+n = int(plyvel.DB(os.environ["HOME"] + "/Documents/l").get(b"n"))
+assert n == 40 or os.environ["PURGEFS_COMMAND_STATUS"] != "0" and 0 <= n < 40, n'
+    sweep_python 'import os, plyvel
+d = plyvel.DB(os.environ["HOME"] + "/Documents/l")
+for n in range(40): d.put(b"n", b"%d" % (n + 1), sync=True)
+d.close()'
+}
+
+sweep_diskcache() {
+    mkdir -p seed/Documents
+    /usr/bin/python3 -c 'import diskcache; c = diskcache.Cache("seed/Documents/c"); c["a"] = b"x" * 40_000; c.close()'
+    export CHECK='import diskcache, os
+c = diskcache.Cache(os.environ["HOME"] + "/Documents/c")
+for _ in range(3): c.check(fix=True)  # each removes one level of empty folders
+assert not c.check()
+assert c.get("a") in (None, b"x" * 40_000, b"y" * 40_000)'
+    # The names of its files are random.
+    sweep_python 'import diskcache, os
+c = diskcache.Cache(os.environ["HOME"] + "/Documents/c")
+c["a"] = b"y" * 40_000
+c["b"] = 1
+c.close()' | sed -E 's#c/[0-9a-f]{2}(/[0-9a-f]{2}(/[0-9a-f]{28}\.val)?)?$#c/NAME#'
+}
+
+sweep_ccache() {
+    mkdir -p seed/Documents && echo 'int f(void) { return 1; }' > seed/Documents/f.c
+    cat > check.sh <<-'END'
+	cd ~/Documents && ccache gcc -c f.c -o g.o && nm g.o | grep -q ' T f' && gcc -c f.c -o h.o && cmp g.o h.o
+	END
+    swept --check 'CCACHE_NOHASHDIR=1 sh ./check.sh' -- sh -c 'cd ~/Documents && CCACHE_NOHASHDIR=1 ccache gcc -c f.c -o f.o'
+}
+
+purgefs_leveldb() { sweep_leveldb; }
+purgefs_diskcache() { sweep_diskcache; }
+purgefs_ccache() { sweep_ccache; }
