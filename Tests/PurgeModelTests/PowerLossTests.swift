@@ -16,6 +16,7 @@ import Testing
         case .write:
             (call.offset, call.size) = (Int64(words[2]), Int64(words[3]))
             call.result = call.size
+        case .fallocate: (call.offset, call.size, call.flags) = (Int64(words[2]), Int64(words[3]), 3)
         case .truncate: call.size = Int64(words[2])
         default: break
         }
@@ -43,9 +44,19 @@ import Testing
         calls[3].flags = 0o1001
         let survivors = PowerRecord(calls).survivors(of: PowerLoss(.ordered), before: calls.count)
         #expect(survivors.map(\.path) == ["a", "a", "a", "b"])
+        #expect((0..<5).map { PowerRecord(calls).call($0).path } == ["a", "a", "a", "b", "a"])
         // The file with node 7 is gone, and another one has its node.
         calls[1] = Self.call("unlink a")
         #expect(PowerRecord(calls).survivors(of: PowerLoss(.ordered), before: 5).map(\.path) == ["a", "a", "a", "a"])
+        #expect(PowerRecord(calls).call(3).path == "a")
+    }
+
+    /// A write to a file that has lost its name meanwhile, and a link whose file has another name.
+    @Test func unlinkedMeanwhile() {
+        var calls = ["create a", "unlink a", "create a", "write a 0 1", "rename a b", "link c a"].map(Self.call)
+        for (index, node) in [(0, 7), (2, 8), (3, 7), (5, 8)] { calls[index].node = UInt64(node) }
+        #expect(PowerRecord(calls).call(3).path.isEmpty)
+        #expect(PowerRecord(calls).call(5).path == "c" && PowerRecord(calls).call(5).other == "b")
     }
 
     private static let save = ["create n", "write n 0 10", "fsync n", "rename n a", "fsyncdir ."]
@@ -203,6 +214,23 @@ import Testing
         }
         #expect(Set(sizes) == [4096, 13000])
         #expect(zeros == [[], ["truncate a"], ["truncate a 5000+3192"]])
+    }
+
+    /// A hole may give the file its own end, although the data beyond it is lost, and leave zeros although it is lost itself.
+    @Test func tornHoles() {
+        let beforeEnd = ["create a", "fsync a", "write a 0 20000", "fallocate a 4096 4000"].map(Self.call)
+        let lost = ["create a", "write a 0 10000", "fsync a", "fallocate a 100 5000"]
+        var sizes: Set<Int64?> = []
+        var zeros: Set<[String]> = []
+        for seed in 1...400 as ClosedRange<UInt64> {
+            let loss = PowerLoss(.torn, seed: seed)
+            let hole = PowerRecord(beforeEnd).survivors(of: loss, before: 4).last { $0.index == 3 }
+            if let hole { sizes.insert(hole.size) }
+            #expect(hole?.ranges == nil)
+            zeros.insert(Array(Self.survivors(lost, loss).dropFirst(2)))
+        }
+        #expect(sizes == [nil, 8096])
+        #expect(zeros == [[], ["fallocate a"], ["fallocate a 100+3996"]])
     }
 
     /// A seed chooses the same point on every machine. The numbers were computed with another SplitMix64.

@@ -66,14 +66,17 @@ private struct ReplayVerb {
         }
         guard let rest = arguments.text(.power).flatMap(PowerLoss.Rest.init) else {
             if arguments.has(.powerSeed) { throw .usage("--power-seed needs --power") }
-            return try replay(calls[..<end], &replayer)
+            let record = PowerRecord(calls)
+            return try replay((0..<end).lazy.map(record.call), &replayer)
         }
         let seed = arguments.text(.powerSeed).flatMap { UInt64($0) } ?? 0
         let survivors = PowerRecord(calls).survivors(of: PowerLoss(rest, seed: seed), before: end)
-        return try replay(survivors.flatMap { calls[$0.index].surviving($0) }[...], &replayer)
+        return try replay(survivors.flatMap { calls[$0.index].surviving($0) }, &replayer)
     }
 
-    private func replay(_ calls: ArraySlice<RecordedCall>, _ replayer: inout Replayer) throws(CommandFailure) -> Int32 {
+    private func replay(
+        _ calls: some Sequence<RecordedCall>, _ replayer: inout Replayer
+    ) throws(CommandFailure) -> Int32 {
         var status = ExitStatus.done
         for call in calls where !replayer.leavesOut(call) {
             let now: String

@@ -204,9 +204,9 @@ extension RecordedCall {
         var call = self
         (call.path, call.other) = (survivor.path, survivor.other ?? (survivor.nameless == nil ? nil : ""))
         if let nameless = survivor.nameless { call.node = UInt64(nameless) + Self.rootNode }
-        guard let ranges = survivor.ranges else { return [call.withoutUnwritten] }
         let (bytes, start) = (self.call == .write ? self.bytes : [], offset ?? 0)
-        var parts = ranges.map { range in
+        var parts = survivor.ranges.map { $0.map(part) } ?? [call.withoutUnwritten]
+        func part(_ range: Range<Int64>) -> RecordedCall {
             var part = call
             part.call = .write
             (part.offset, part.size, part.result) = (range.lowerBound, Int64(range.count), Int64(range.count))

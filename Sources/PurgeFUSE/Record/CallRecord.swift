@@ -50,8 +50,8 @@ public final class CallRecord: Sendable {
         state.withLock { $0.begun[request.unique]?.moment = number }
     }
 
-    /// Gives an open the name that its file has now, because that may have changed while the call was served. A rename that has
-    /// happened and has no line yet does not count.
+    /// Gives an open the name that its file has now, because that may have changed while the call was served. A rename or link
+    /// that has happened and has no line yet does not count.
     private func renew(_ unique: UInt64, _ error: Int32, _ server: Server) {
         guard error == 0 else { return }
         // Other calls may be recorded meanwhile, but hardly that often.
@@ -64,7 +64,8 @@ public final class CallRecord: Sendable {
             let isRenewed = state.withLock { state in
                 guard state.count == count else { return false }
                 let isAhead = state.begun.values.contains { call in
-                    call.call == .rename && call.other.map { path == $0 || path.hasPrefix($0 + "/") } == true
+                    let new = call.call == .rename ? call.other : call.call == .link ? call.path : nil
+                    return new.map { path == $0 || path.hasPrefix($0 + "/") } == true
                 }
                 if !isAhead { state.begun[unique]?.path = path }
                 return true

@@ -4,7 +4,8 @@ struct TornData {
 
     /// The part of a call that is there.
     struct Kept {
-        var ranges: [Range<Int64>]
+        /// Nil for the whole call.
+        var ranges: [Range<Int64>]?
         /// The size that the file has at least.
         var size: Int64?
     }
@@ -29,8 +30,9 @@ struct TornData {
     private var passed: [File: [Int64: Int]] = [:]
     /// The first block that a lost truncation has taken from the file: what was written there later went to new blocks.
     private var cut: [File: Int64] = [:]
-    /// The sizes that are known.
+    /// The sizes that are known, of what is there, and of what the app has seen.
     private var sizes: [File: Int64] = [:]
+    private var seen: [File: Int64] = [:]
 
     init(seed: UInt64) { self.seed = seed }
 
@@ -53,13 +55,15 @@ struct TornData {
         for index in isThere.indices {
             let call = record.calls[index]
             switch record.effects[index] {
-            case .names(let change) where change.creates: sizes[change.file] = 0
+            case .names(let change) where change.creates: (sizes[change.file], seen[change.file]) = (0, 0)
             case .data(let file):
+                Self.resize(&seen[file], by: call)
                 if open[index] != nil {
                     keepBlocks(of: call, index, file, isBeforePoint: index < point)
                     isThere[index] = kept[index] != nil
                 } else if isThere[index] {
-                    resize(file, by: call)
+                    Self.resize(&sizes[file], by: call)
+                    keepSizeOfHole(of: call, index, file)
                 } else {
                     keepZeros(of: call, index, file)
                     isThere[index] = kept[index] != nil
@@ -115,30 +119,48 @@ struct TornData {
         if let known = sizes[file] { sizes[file] = max(known, whole ?? ranges.last?.upperBound ?? 0) }
     }
 
-    /// A truncation zeroes the rest of its last block before its new size is there.
+    /// A truncation zeroes the rest of its last block before its new size is there, and a hole that of its first block.
     private mutating func keepZeros(of call: RecordedCall, _ index: Int, _ file: File) {
-        guard call.call == .truncate, let size = call.size, let known = sizes[file],
+        guard let known = sizes[file], let first = call.call == .truncate ? call.size : Self.hole(of: call)?.lowerBound,
             chance(UInt64(index) << 1 | 1 << 62) % 2 == 0
         else { return }
-        let end = min(known, Self.roundedUp(size))
-        if size < end { kept[index] = Kept(ranges: [size..<end]) }
+        let end = min(known, Self.roundedUp(first), Self.hole(of: call)?.upperBound ?? .max)
+        if first < end { kept[index] = Kept(ranges: [first..<end]) }
     }
 
-    private mutating func resize(_ file: File, by call: RecordedCall) {
+    /// A hole may give the file the size at the hole's end, although the writes that go farther are lost.
+    private mutating func keepSizeOfHole(of call: RecordedCall, _ index: Int, _ file: File) {
+        guard let hole = Self.hole(of: call), let known = sizes[file], let seen = seen[file],
+            chance(UInt64(index) << 1 | 1 << 61) % 2 == 0
+        else { return }
+        let size = min(hole.upperBound, seen)
+        if size > known { (kept[index], sizes[file]) = (Kept(size: size), size) }
+    }
+
+    /// The bytes that fallocate(2) frees: FALLOC_FL_PUNCH_HOLE.
+    private static func hole(of call: RecordedCall) -> Range<Int64>? {
+        guard call.call == .fallocate, (call.flags ?? 0) & 2 != 0, let start = call.offset, let size = call.size else {
+            return nil
+        }
+        return start..<start + size
+    }
+
+    /// Applies a call to the size of a file, if it is known.
+    private static func resize(_ size: inout Int64?, by call: RecordedCall) {
         switch call.call {
-        case .truncate: sizes[file] = call.size ?? 0
-        case .open: sizes[file] = 0
+        case .truncate: size = call.size ?? 0
+        case .open: size = 0
         case .write, .fallocate:
             let length = call.call == .write ? call.result ?? 0 : call.size ?? 0
             // FALLOC_FL_KEEP_SIZE
-            if (call.call == .write || (call.flags ?? 0) & 1 == 0), let known = sizes[file] {
-                sizes[file] = max(known, (call.offset ?? 0) + length)
+            if call.call == .write || (call.flags ?? 0) & 1 == 0 {
+                size = size.map { max($0, (call.offset ?? 0) + length) }
             }
         default: break
         }
     }
 
-    /// A size rounded up to whole blocks. It does not overflow.
+    /// Returns a size rounded up to whole blocks, or the largest whole number of blocks if that would overflow.
     private static func roundedUp(_ size: Int64) -> Int64 {
         let (sum, overflow) = size.addingReportingOverflow(PowerLoss.block - 1)
         return (overflow ? .max : sum) / PowerLoss.block * PowerLoss.block
