@@ -76,11 +76,12 @@ package enum Program {
         let end = verb.endsAtFirstOperand ? arguments.positions.first.map { $0 + 2 } : nil
         let free = verb.takesAnyBytes ? Set(arguments.positions.map { $0 + 2 }) : []
         for (index, word) in words[..<(end ?? words.count)].enumerated() where !free.contains(index) && !isUTF8(word) {
-            let failure = CommandFailure(
-                verb.name, path: Places.text(word), "it is not UTF-8",
-                advice: "purgefs accepts only paths in UTF-8: rename it.")
+            let text = Places.text(word)
             // A status of 1 would be taken for that of a command.
-            throw verb.endsAtFirstOperand ? CommandFailure(status: ExitStatus.usage, message: failure.message) : failure
+            if verb.endsAtFirstOperand { throw .usage("'\(text)' is not UTF-8") }
+            throw CommandFailure(
+                verb.name, path: text, "it is not UTF-8",
+                advice: "purgefs accepts only arguments in UTF-8. If this is a path, rename the file.")
         }
     }
 
