@@ -36,13 +36,18 @@ extension Mounts {
             #expect(all.count { $0.kind == "wrong" } == 20 && all.count { $0.kind == "right" } == 20)
             let few: Set<Substring> = [
                 "rename", "temporary", "truncate", "short_write", "unreadable_is_missing", "synchronous", "nameless",
-                "folder_not_synced", "sync_retried",
+                "folder_not_synced", "sync_retried", "cache_folder_made_once",
             ]
             for (kind, name) in all where Scale.factor >= 1 || few.contains(name) {
+                // Only this profile purges whole folders, and only in the background.
+                let options = name.hasPrefix("cache") ? ["--profile", "device", "--state", "background"] : []
                 try Scratch.with("sweep") { scratch in
-                    let outcome = try sweep("\(kind)_\(name)", in: scratch.path)
+                    let outcome = try sweep("\(kind)_\(name)", options, in: scratch.path)
                     #expect(outcome.status == (kind == "wrong" ? 1 : 0), "\(kind) \(name): \(outcome)")
                     #expect(try Files.names(in: scratch.path) == ["seed"], "\(kind) \(name)")
+                    if kind == "wrong", name == "temporary" {
+                        #expect(outcome.output.contains("; purge tmp/number temporary < command\n"), "\(outcome)")
+                    }
                 }
             }
         }
@@ -128,6 +133,12 @@ extension Mounts {
                     "--check", "true", "--moments", "error", "--time-limit", "1s", "--", "sh", "-c",
                     "mkdir ~/tmp/a || { sleep \(number); sleep \(number); }")
                 #expect(left.status == 1 && left.output.contains("did not end in time"), "\(left)")
+                #expect(try Program.run("pgrep", "-f", "^sleep \(number)$").status == 1)
+                // A child that ignores SIGTERM outlives its shell.
+                let deaf = try sweep(
+                    "--moments", "error", "--time-limit", "1s", "--", "sh", "-c",
+                    "mkdir -p ~/tmp/a || { (trap '' TERM; exec sleep \(number)) & sleep 99; }")
+                #expect(deaf.status == 1 && deaf.output.contains("did not end in time"), "\(deaf)")
                 #expect(try Program.run("pgrep", "-f", "^sleep \(number)$").status == 1)
             }
         }

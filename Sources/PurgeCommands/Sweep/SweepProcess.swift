@@ -29,8 +29,20 @@ struct SweepProcess {
     private let deadline: Int64?
     private var killAt: Int64?
     private(set) var isLate = false
-    /// What COMMAND had started when it was asked to end, until that is asked, too.
-    private var descendants: [ProcessStatus] = []
+    private var processEnd: ProcessEnd?
+
+    private struct Key: Hashable {
+        let pid: pid_t
+        let begin: UInt64
+        init(_ process: ProcessStatus) { (pid, begin) = (process.pid, process.begin) }
+    }
+    private struct Descendant {
+        let status: ProcessStatus
+        /// Whether it has been asked to end.
+        var isAsked: Bool
+    }
+    /// COMMAND and what it has started, once they are to end.
+    private var descendants: [Key: Descendant] = [:]
 
     /// Starts a run of COMMAND with these faults or, with `command`, a run that recreates the state after a loss of power.
     /// `limit` is the longest time that the run may take, in nanoseconds.
@@ -69,28 +81,47 @@ struct SweepProcess {
         if killAt == nil, let deadline, now > deadline {
             isLate = true
             end()
-        } else if killAt != nil {
-            endDescendants()
-            descendants = []
+        } else if let killAt {
+            signalDescendants(now > killAt ? SIGKILL : SIGTERM)
+            if now > killAt + Self.patience { kill(SIGKILL) }
         }
-        guard let killAt, now > killAt else { return }
-        for process in processes() { Self.signal(process, SIGKILL) }
-        if now > killAt + Self.patience { kill(SIGKILL) }
     }
 
     /// Asks COMMAND to end. Its descendants are asked when it had the time to, because a shell whose child ends goes on.
     mutating func end() {
-        if killAt == nil {
-            killAt = System.uptime() + Self.patience
-            descendants = processes().filter { !Self.isOwn($0.parent) }
-        }
+        if killAt == nil { killAt = System.uptime() + Self.patience }
+        noteDescendants()
         kill(SIGTERM)
     }
 
-    /// Asks the descendants that COMMAND has left to end.
-    func endDescendants() {
-        for process in descendants where ProcessStatus(of: process.pid)?.begin == process.begin {
-            Self.signal(process, SIGTERM)
+    /// Returns how the run has ended; nil if it has not, or something that it was to end has not.
+    mutating func ended() throws(Errno) -> ProcessEnd? {
+        if processEnd == nil { processEnd = try System.wait(for: pid, blocking: false) }
+        guard let processEnd, let killAt else { return processEnd }
+        noteDescendants()
+        let isOver = descendants.isEmpty || System.uptime() > killAt + Self.patience
+        return isOver ? processEnd : nil
+    }
+
+    /// Finds COMMAND, its descendants, and what those have started that have lost their parent.
+    private mutating func noteDescendants() {
+        let noted = descendants
+        var roots = noted.values.compactMap { ProcessStatus(of: $0.status.pid) }.filter { noted[Key($0)] != nil }
+        if processEnd == nil, let run = ProcessStatus(of: pid) { roots.append(run) }
+        descendants = [:]
+        for process in roots.flatMap({ ProcessStatus.tree(of: $0) })
+        where process.pid != pid && !process.hasEnded && !Self.isDaemon(process) {
+            descendants[Key(process)] = Descendant(
+                status: process, isAsked: noted[Key(process)]?.isAsked ?? Self.isOwn(process.parent))
+        }
+    }
+
+    /// Sends each descendant SIGTERM once, or SIGKILL. COMMAND itself has got SIGTERM from its run.
+    private mutating func signalDescendants(_ signal: Int32) {
+        noteDescendants()
+        for (key, descendant) in descendants where signal == SIGKILL || !descendant.isAsked {
+            do throws(Errno) { try System.signal(descendant.status.pid, signal) } catch {}  // it has ended
+            descendants[key]?.isAsked = true
         }
     }
 
@@ -103,16 +134,6 @@ struct SweepProcess {
 
     private static func isOwn(_ pid: pid_t) -> Bool {
         Places.resolved("/proc/\(pid)/exe") == Places.resolved("/proc/self/exe")
-    }
-
-    /// COMMAND and what it has started. When all have been killed, the daemon removes the container.
-    private func processes() -> [ProcessStatus] {
-        guard let run = ProcessStatus(of: pid) else { return [] }
-        return ProcessStatus.tree(of: run).filter { $0.pid != pid && !Self.isDaemon($0) }
-    }
-
-    private static func signal(_ process: ProcessStatus, _ signal: Int32) {
-        do throws(Errno) { try System.signal(process.pid, signal) } catch {}  // it has ended
     }
 
     /// The events of the run, in order.

@@ -78,7 +78,7 @@ struct SweepRun {
     private func wait(for run: inout SweepProcess) throws(CommandFailure) -> ProcessEnd {
         var signal: Int32?
         while true {
-            if let end = try ended(run) {
+            if let end = try ended(&run) {
                 if let signal { throw Self.interrupted(by: signal) }
                 return end
             }
@@ -125,12 +125,12 @@ struct SweepRun {
     private func collect(_ trials: [SweepTrial], _ state: inout State) throws(CommandFailure) -> Bool {
         let before = state.done
         for index in state.running.keys.sorted() {
-            guard let run = state.running[index] else { continue }
-            guard let end = try ended(run) else {
-                state.running[index]?.enforceLimits()
+            guard var run = state.running.removeValue(forKey: index) else { continue }
+            guard let end = try ended(&run) else {
+                run.enforceLimits()
+                state.running[index] = run
                 continue
             }
-            state.running[index] = nil
             let result = try result(of: trials[index], run, end)
             run.removeFiles()
             if case .failed = result.outcome { state.failed += 1 }
@@ -144,8 +144,9 @@ struct SweepRun {
         for index in state.running.keys { state.running[index]?.end() }
         while !state.running.isEmpty {
             for index in Array(state.running.keys) {
-                state.running[index]?.enforceLimits()
-                if let run = state.running[index], try ended(run) != nil { state.running[index] = nil }
+                guard var run = state.running[index] else { continue }
+                run.enforceLimits()
+                state.running[index] = try ended(&run) == nil ? run : nil
             }
             _ = try nextSignal()
         }
@@ -154,7 +155,8 @@ struct SweepRun {
     private func result(
         of trial: SweepTrial, _ run: SweepProcess, _ end: ProcessEnd
     ) throws(CommandFailure) -> SweepResult {
-        let fault = try run.events().lazy.compactMap(SweepMoment.init).first
+        let events = try run.events()
+        let fault = events.lazy.compactMap(SweepMoment.init).first
         let (summary, differences) = (try run.summary(), try run.replayFailure())
         let outcome: SweepOutcome =
             switch summary?.verdict {
@@ -164,7 +166,7 @@ struct SweepRun {
             case _ where !differences.isEmpty: .broken("the record cannot be replayed")
             case "checkFailed" where fault == nil && trial.loss == nil:
                 .broken("the check failed, although the fault did not occur")
-            case "checkFailed": .failed("the check \(RunReport.words(of: end))")
+            case "checkFailed": .failed("the check \(RunReport.words(of: end))" + Self.effects(events))
             case "passed" where end == .exited(0): fault == nil && trial.loss == nil ? .notReached : .held
             default: .broken("purgefs run \(RunReport.words(of: end))")
             }
@@ -173,12 +175,18 @@ struct SweepRun {
             lastLine: outcome == .held ? nil : try run.lastLines())
     }
 
-    private func ended(_ run: SweepProcess) throws(CommandFailure) -> ProcessEnd? {
-        do throws(Errno) {
-            let end = try System.wait(for: run.pid, blocking: false)
-            if end != nil { run.endDescendants() }
-            return end
-        } catch {
+    /// The first purges and refusals since the fault, each with its reason.
+    private static func effects(_ events: [Event]) -> String {
+        let types: Set<EventType> = [.purge, .refused, .protectionDenied, .terminated]
+        let effects = events.drop { $0.type != .fault }.filter { types.contains($0.type) }
+        let texts = effects.prefix(2).map { event in
+            (["; " + event.type.rawValue] + EventText(event: event).what).joined(separator: " ")
+        }
+        return texts.joined() + (effects.count > 2 ? "; and \(effects.count - 2) more" : "")
+    }
+
+    private func ended(_ run: inout SweepProcess) throws(CommandFailure) -> ProcessEnd? {
+        do throws(Errno) { return try run.ended() } catch {
             throw CommandFailure("cannot wait for a run", path: "process \(run.pid)", error)
         }
     }

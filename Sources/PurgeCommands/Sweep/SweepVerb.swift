@@ -134,8 +134,12 @@ private struct SweepVerb {
         if let check = invocation.arguments.text(.sweepCheck) { return check }
         let words = command.compactMap { String(validating: $0.dropLast(), as: UTF8.self) }
         guard words.count == command.count else { throw .usage("COMMAND is not UTF-8, so --check is needed") }
-        return words.map { "'" + $0.unicodeScalars.map { $0 == "'" ? #"'\''"# : String($0) }.joined() + "'" }
-            .joined(separator: " ")
+        // Without `exec`, a signal would end the shell and not COMMAND.
+        return (["exec"] + words.map(Self.quoted)).joined(separator: " ")
+    }
+
+    private static func quoted(_ word: String) -> String {
+        "'" + word.unicodeScalars.map { $0 == "'" ? #"'\''"# : String($0) }.joined() + "'"
     }
 
     /// Opens the file of `--junit`, before anything is run.

@@ -14,6 +14,9 @@ HOME = os.environ["PURGEFS_MOUNT"] if "PURGEFS_MOUNT" in os.environ else ""
 DOCUMENTS = HOME + "/Documents"
 NUMBER = DOCUMENTS + "/number"
 LOCK = DOCUMENTS + "/lock"
+CACHE = HOME + "/Library/Caches/numbers"
+#: Says that CACHE has been made.
+READY = DOCUMENTS + "/ready"
 #: Long enough that half of it is another number.
 OLD, NEW = b"4100000041", b"4200000042"
 
@@ -111,10 +114,9 @@ def right_append():
 
 def right_cache():
     """The cache may go at any time, and its folder is made for each write."""
-    folder = HOME + "/Library/Caches/numbers"
     try:
-        os.makedirs(folder, exist_ok=True)
-        write(folder + "/number", NEW)
+        os.makedirs(CACHE, exist_ok=True)
+        write(CACHE + "/number", NEW)
     except OSError:
         pass
     right_rename()
@@ -283,10 +285,12 @@ def wrong_rename_first():
     os.close(file)
 
 
-def wrong_removed_first():
-    write(NUMBER + ".new", NEW)
-    os.unlink(NUMBER)
-    os.rename(NUMBER + ".new", NUMBER)
+def wrong_cache_folder_made_once():
+    """The folder is made at the first start. The next one, in the check, relies on it."""
+    os.makedirs(CACHE)
+    write(READY, b"")
+    write(CACHE + "/number", NEW)
+    right_rename()
 
 
 def wrong_temporary():
@@ -441,6 +445,8 @@ if __name__ == "__main__":
     elif sys.argv[1] == "check":
         if os.path.exists(LOCK):
             sys.exit("locked for ever")
+        if os.path.exists(READY):
+            write(CACHE + "/number", NEW)
         found = number()
         isSaved = os.environ.get("PURGEFS_COMMAND_STATUS") == "0"
         if found not in (OLD, NEW):
