@@ -31,8 +31,8 @@ public final class PolicyIndex: @unchecked Sendable {
     /// Files that have come from elsewhere since the last review, noted only while the policy is exhausted. Their release does
     /// not trigger it.
     private var arrivals: Set<ObjectIdentifier> = []
-    /// Time of the last check; nil once the policy can take no more of the files that had reached the age by then. Until then,
-    /// the policy takes all of them.
+    /// Time of the last check. The policy takes all files that had reached the age at that time; nil once none of these files
+    /// can be taken.
     private var checked: Instant?
     /// State in the `PolicySet`: listed in `changed`, listed in `unsettled`, counted as pending, listed in `pending`.
     var (isChanged, isUnsettled, isPending, isListedPending) = (false, false, false, false)

@@ -42,8 +42,8 @@ extension Volume {
 
     public func sync(_ handle: Handle, dataOnly: Bool) throws(Errno) { try fileData.sync(handle, dataOnly: dataOnly) }
 
-    /// Copies as many bytes as fit, for copy_file_range(2). Fails with EOPNOTSUPP if either file has holes. The kernel then
-    /// copies by reads and writes.
+    /// Copies as many bytes as fit, for copy_file_range(2). Fails with EOPNOTSUPP if either file is not dense: it has holes, or
+    /// blocks past its end. The kernel then copies by reads and writes.
     public func copy(
         from source: Handle, offset: Int64, to target: Handle, _ request: WriteRequest, debt: inout AnnouncementDebt
     ) throws(Errno) -> Int {

@@ -50,7 +50,8 @@ extension Mounts {
 
     /// Removed files and directories that processes still have open.
     @Suite struct RemovedDirectoryTests {
-        /// With only 256 descriptors for the daemon, 400 removed directories and 60 open files stay usable.
+        /// With only 256 descriptors for the daemon, fstat(2) works for all of 400 removed directories that are still open, and
+        /// 60 files can be open besides.
         @Test func manyThatAreHeld() throws {
             try withMount(mounted: false) { mount in
                 try mount.mount(["--total", "64M"], wrapper: ["prlimit", "--nofile=256:256"])

@@ -115,7 +115,8 @@ extension Mounts {
             }
         }
 
-        /// For a file: its size, and the sum of its folder. For a folder: its own sum. Both in a mount and in the store.
+        /// For a file, the report has the file's size and the totals of its folder; for a folder, the folder's own totals. This
+        /// holds in a mount and in the store.
         @Test func sizesOfAPath() throws {
             struct Sizes: Decodable, Equatable {
                 struct State: Decodable, Equatable {

@@ -119,7 +119,7 @@ struct DiagnosisTextTests {
         return lines.joined(separator: "\n")
     }
 
-    /// For a file that can be opened now: until when it can be opened.
+    /// For a file that can be opened now, the text says until when that is so.
     @Test(
         arguments: [
             (.complete, .unlocked, "now"), (.complete, .locking, "now, until the grace period ends"),

@@ -124,8 +124,8 @@ struct StorageCurveTests {
         #expect(told.map(\.others).max() == ByteCount(60 << 20) && told.map(\.others).min() == .zero)
     }
 
-    /// A difference of zero, as at the end of a mount, always adds a point. Otherwise, if no other number has changed, the use
-    /// must have differed from the last point by at least the difference.
+    /// If `difference` is zero, as at the end of a mount, a point is always added. Otherwise, if no other number has changed, a
+    /// point is added only if the use was at least `difference` away from the last point at some moment since then.
     @Test func whatIsWorthAPoint() {
         var (curve, device) = (StorageCurve(), Self.device())
         var counts: [Int] = []

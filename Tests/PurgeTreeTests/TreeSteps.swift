@@ -14,8 +14,8 @@ struct TreeSteps {
         allowed.formUnion(table.files.filter { table.mayGo($0.value) }.keys)
     }
 
-    /// Checks that nothing is lost or counted twice, that all reclaimable bytes can be purged, and that a file is chosen only
-    /// if it was purgeable before the change or is afterwards.
+    /// Checks that nothing is lost or counted twice, that all reclaimable bytes except the held ones can be purged, and that a
+    /// file is chosen only if it was purgeable before the change or is afterwards.
     func check(_ fixture: borrowing TreeFixture, _ table: FileTable, _ nodes: [Int: Node]) -> Bool {
         let (found, expected) = (fixture.numbers, table.numbers)
         let (files, blocks) = (found.files.values.reduce(0, +), found.blocks.values.reduce(0, +))

@@ -1,5 +1,5 @@
-/// The order of files with the same rank: least recently used first, then larger. The path breaks ties; it is compared only
-/// then.
+/// The order of files with the same rank: least recently used first, then larger. Between equal ages, callers compare the
+/// paths.
 public struct PurgeAge: Hashable, Comparable, Sendable {
     public var lastUse: Instant
     public var charged: ByteCount

@@ -122,7 +122,8 @@ extension FileData {
         }
     }
 
-    /// Reserves the room that a write needs, including a would-be hole. This may purge files.
+    /// Reserves the room that a write needs, including blocks before it that would be a hole and must be allocated. This may
+    /// purge files.
     private func prepare(
         _ request: WriteRequest, _ node: Node, _ fd: Int32, _ debt: inout AnnouncementDebt
     ) throws(Errno) -> Reservation {

@@ -20,8 +20,8 @@ public final class OfflineVolume {
         try volume.finishInterruptedWork()
     }
 
-    /// Returns the problems that the scan found. With `repairing`, rewrites damaged records of charged blocks, and removes
-    /// sidecars that belong to no file.
+    /// Returns the problems that the scan found, and, if every entry could be read, the sidecars that belong to no file. With
+    /// `repairing`, rewrites damaged records of charged blocks, and removes these sidecars.
     public func recordProblems(repairing: Bool) throws(StoreError) -> [StoreProblem] {
         try volume.scan.recordProblems(repairing: repairing)
     }

@@ -47,8 +47,9 @@ enum Location {
 struct StoreAccess: VolumeFamily {
     let core: VolumeCore
 
-    /// Returns whether this is the status of the node's own file. Inode numbers are distinguished by device; on overlayfs a
-    /// file's device may change. As long as a file has a name, no other file can get its inode number.
+    /// Returns whether this is the status of the node's own file. Inode numbers are unique only on one device, so the devices
+    /// are compared too, except on overlayfs, where a file's device may change. As long as a file has a name, no other file can
+    /// get its inode number.
     func isOwn(_ status: FileStatus, of node: Node) -> Bool {
         guard UInt64(status.st_ino) == node.inode else { return false }
         return kind == .overlay || (UInt64(status.st_dev) != core.backingDevice) == node.isOnOtherDevice
