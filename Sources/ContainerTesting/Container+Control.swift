@@ -42,7 +42,8 @@ extension Container {
     // MARK: Extended attributes
 
     /// Sets flags of a file or folder; nil leaves a flag unchanged. The last four are for folders (docs/XATTRS.md). Throws
-    /// `ended`, or `failed`, for example with EINVAL, EPERM or ENOENT; flags that were set before the failure stay set.
+    /// `ended`, `outside`, or `failed`, for example with EINVAL, EPERM or ENOENT; flags that were set before the failure stay
+    /// set.
     public func mark(
         _ place: some ContainerPath, purgeable: Urgency? = nil, excluded: Bool? = nil,
         protection: ProtectionClass? = nil, after: Span? = nil, limit: Size? = nil, group: Bool? = nil,

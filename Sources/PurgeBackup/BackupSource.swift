@@ -118,8 +118,8 @@ extension BackupSource {
         return try body()
     }
 
-    /// Opens an entry of a folder for reading, and first makes it readable if necessary. The entry keeps that mode until the
-    /// result is destroyed.
+    /// Opens an entry of a folder for reading, and first makes it readable if necessary. Destroying the result restores the
+    /// entry's mode.
     func openUp(
         _ name: RawText, in folder: FileDescriptor, _ status: FileStatus
     ) throws(Errno) -> OpenedEntry {

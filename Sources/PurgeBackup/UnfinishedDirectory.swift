@@ -175,8 +175,7 @@ final class UnfinishedDirectory {
         FileIdentity(try System.status(at: parent.raw, name)) == FileIdentity(try System.status(directory.raw))
     }
 
-    /// Removes an abandoned workshop of that name. Throws if another process is using it. Anything else under the name is an
-    /// error.
+    /// Removes an abandoned workshop of that name. Throws if a process is using the workshop, or if anything else has the name.
     private static func removeRemains(
         _ name: String, in parent: FileDescriptor, _ given: String, _ kind: Kind
     ) throws(StoreError) {

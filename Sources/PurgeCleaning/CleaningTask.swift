@@ -2,9 +2,9 @@ import PurgeModel
 
 /// A task of a cleaner's list (docs/CLEANER.md).
 enum CleaningTask: Hashable, Sendable {
-    /// Removes the entry at `path` or, with `entries`, only the entries below that folder that match one of these patterns. The
-    /// strings are as written in the list: `CleaningPath` and `EntryPattern` validate them. The folders below `path` at the
-    /// paths `except` stay, with everything in them.
+    /// Removes the entry at `path` or, with `entries`, only the entries below it that match one of these patterns.
+    /// `CleaningPath` and `EntryPattern` validate these strings, which are as written in the list. Folders at the paths
+    /// `except`, relative to `path`, stay with everything in them.
     case remove(path: String, entries: [String]?, except: [String] = [])
     /// Calls class methods, one after the other.
     case call(type: String, selectors: [String])

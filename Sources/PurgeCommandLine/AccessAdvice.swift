@@ -26,8 +26,8 @@ package enum AccessAdvice {
         } catch { return "Run this as the user who owns it, or as root." }
     }
 
-    /// Returns the first directory on the way that this user may not search, and the path that could not be reached from it.
-    /// Returns the path itself if all of them may be searched.
+    /// Returns the first directory on the path that this user may not search, and the path that could not be reached from that
+    /// directory. Returns the path itself if all directories may be searched.
     private static func obstacle(on path: String) -> (place: String, next: String?) {
         var place = path.utf8.first == UInt8(ascii: "/") ? "/" : "."
         for name in path.pathNames {

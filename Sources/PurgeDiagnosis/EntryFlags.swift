@@ -74,7 +74,7 @@ struct EntryStanding: Hashable, Sendable {
         EntryStanding(.root(isFlagged: flags.isExcluded == true), flags, below: nil)
     }
 
-    /// Returns the rules for an entry of the folder at `path`, whose rules are `self`.
+    /// Returns the rules for an entry of the folder at `path`; `self` holds the folder's rules.
     func entry(
         named name: some Sequence<UInt8>, in path: String, _ flags: EntryFlags, isSpecial: Bool = false
     ) -> EntryStanding {

@@ -30,7 +30,7 @@ public struct Name: Hashable, Sendable {
     }
 
     /// Returns whether the name precedes `other` when paths are compared byte by byte. `goesOn` and `otherGoesOn` tell whether
-    /// the respective path continues after the name, with a slash. No name contains a slash or a zero.
+    /// the respective path continues after the name, with a slash. No name contains a slash or a zero byte.
     public func precedes(_ other: Name, goesOn: Bool = false, otherGoesOn: Bool = false) -> Bool {
         bytes.withUnsafeBytes { mine in
             other.bytes.withUnsafeBytes { theirs in

@@ -1,7 +1,8 @@
 import PurgeModel
 
-// Groups: directories whose files are purged together. The file's nearest ancestor directory with a value of purgeGroup
-// decides: if it is true, the file belongs to that directory's group; if it is false, to none.
+// Groups: directories whose files are purged together. A file's nearest ancestor directory with a value of purgeGroup decides:
+// if the value is true, the file belongs to that directory's group; if it is false, to none. A hard-linked file belongs to no
+// group.
 extension Tree {
     /// Sets a directory's own values of purgeGroup and purgeTombstone.
     mutating func setBehaviour(_ behaviour: PurgeBehaviour, of directory: Node) {

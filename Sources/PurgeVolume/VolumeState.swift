@@ -41,7 +41,7 @@ struct VolumeState: ~Copyable, Sendable {
     var handles = HandleList()
     var openFiles: Int { handles.count }
 
-    /// A thread, and the file that it writes to, if any. The thread is 0 for an offline command and for the device's timer.
+    /// A thread, and the file that it writes to, if any. The thread is 0 offline, for the timer, and if it is unknown.
     struct Actor {
         var tid: pid_t
         var node: Node?

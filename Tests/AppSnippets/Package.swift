@@ -14,8 +14,8 @@ let package = Package(
         .executableTarget(
             name: "ByImport", dependencies: [storage],
             swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")]),
-        // A library with a public interface, in the strictest mode, and programs that use it: one with the plugin, in Swift 5
-        // mode, and one without the plugin.
+        // A library with a public interface, in Swift 6 mode with strict imports, and programs that use it: one with the
+        // plugin, in Swift 5 mode, and one without the plugin.
         .target(
             name: "Library", dependencies: [storage],
             swiftSettings: [

@@ -21,8 +21,8 @@ struct EntryReaderTests {
         }
     }
 
-    /// While the file is read under its first name, it changes and that name is removed, so the backup does not have that
-    /// name. The second name carries the file.
+    /// While the file is read under its first name, it changes and that name is removed. The backup has the file under its
+    /// second name only.
     @Test func firstNameGoesWhileItIsRead() throws {
         try SampleContainer.with { container in
             try Files.write("data", to: container.pathOf("a"))

@@ -86,7 +86,7 @@ import Testing
             let rule = text.joined()
             guard let read = try? FaultRule(text: rule) else { continue }
             accepted += 1
-            // An accepted rule begins with its kind, pattern and choice, as they were parsed, and then an equals sign.
+            // An accepted rule begins with its kind, pattern and choice, as they were parsed, followed by an equals sign.
             var words = read.kind.rawValue + (read.glob.map { "@" + $0 } ?? "")
             switch read.choice {
             case .all: break

@@ -3,7 +3,8 @@ import Testing
 
 /// What survives a loss of power (docs/POWER.md), in tables that were written by hand.
 @Suite struct PowerLossTests {
-    /// Parses a call, written as its name and arguments: `create a`, `write a 0 4096`, `rename a b`, `fsync a`, `fsyncdir .`
+    /// Parses a call such as `create a`, `write a 0 4096`, `rename a b`, `fsync a` or `fsyncdir .`: its name, and then its
+    /// arguments.
     private static func call(_ text: String) -> RecordedCall {
         let words = text.split(separator: " ").map(String.init)
         let hasFailed = words.last == "EIO"

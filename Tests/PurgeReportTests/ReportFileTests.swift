@@ -66,7 +66,7 @@ struct ReportFileTests {
         }
     }
 
-    /// `check` and `write` refuse a link that was there from the start, and nothing is written through it.
+    /// `check` and `write` refuse a path through a link in another user's folder, and nothing is written through the link.
     @Test(.enabled(if: geteuid() == 0, "only root writes where others can put a link"))
     func aLinkOfSomebodyElse() throws {
         try Scratch.with("report") { scratch in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PurgeTree
 
-/// The order of purging, with groups, computed from docs/RULES.md.
+/// The order of purging, with groups, by the rules in docs/RULES.md.
 extension FileTable {
     /// Returns step and urgency; nil for a file that is not purgeable.
     private func rank(_ file: File, _ breaches: [String: String]) -> [Int]? {

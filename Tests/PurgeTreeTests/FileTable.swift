@@ -153,7 +153,7 @@ extension FileTable {
         dropIfGone(key)
     }
 
-    /// Removes a file that has no name and that nobody uses.
+    /// Removes the file if it has no name and nobody uses it.
     mutating func dropIfGone(_ key: Int) {
         guard let file = files[key], file.paths.isEmpty, file.opens == 0, file.holds == 0 else { return }
         files[key] = nil

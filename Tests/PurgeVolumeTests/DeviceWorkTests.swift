@@ -365,7 +365,7 @@ struct DeviceWorkTests {
         }
     }
 
-    /// A launch returns although its folders cannot be created in time, and the census counts it as late.
+    /// A launch whose folders cannot be created in time returns anyway, and the census counts the launch as late.
     @Test func aLaunchDoesNotWaitForAFolderThatIsHeld() throws {
         try withVolume(port: FakeKernel(folders: .late)) { live in
             try live.command(.appState, "delete")

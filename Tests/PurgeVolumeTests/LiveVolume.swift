@@ -46,7 +46,7 @@ final class LiveVolume: Sendable {
             patience: patience)
     }
 
-    /// An ID that is greater than that of any thread.
+    /// An ID greater than any thread can have.
     static let tid: pid_t = 5_000_000
     static let caller = Caller(owner: geteuid(), group: getegid(), tid: tid, umask: 0o022)
 

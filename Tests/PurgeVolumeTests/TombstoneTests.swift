@@ -224,7 +224,7 @@ struct TombstoneTests {
             #expect(announcements.unfinished == 2)
             try lookUp(by: 1, in: live)
             live.volume.close(try opened(node, by: 1, in: live))
-            // A lookup from before the file was emptied does not count.
+            // A lookup from before the file was emptied again does not count.
             try emptyAgain(by: 2)
             for tid in [1, 2] as [pid_t] {
                 #expect(throws: Errno.stale) { try opened(node, by: tid, in: live) }

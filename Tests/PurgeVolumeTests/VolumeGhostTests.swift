@@ -84,7 +84,7 @@ struct VolumeGhostTests {
         }
     }
 
-    /// If the announcer found the new file, the kernel would drop it.
+    /// A successful unlink(2) by the announcer would make the kernel drop the new file's name.
     @Test func aNameThatWasMadeAnewIsNotTheAnnouncersToRemove() throws {
         try withGhost { live, tmp, announcements in
             try live.make("tmp/a", blocks: 1)

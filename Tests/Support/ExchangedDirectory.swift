@@ -19,7 +19,8 @@ public struct ExchangedDirectory: Sendable {
         inode = UInt64(try Files.status(path).st_ino)
     }
 
-    /// Exchanges the names with RENAME_EXCHANGE of <linux/fs.h>. Ignores failures, for example if `other` does not exist.
+    /// Exchanges the entries at `path` and `other` with RENAME_EXCHANGE of <linux/fs.h>. Ignores failures, for example if
+    /// `other` does not exist.
     public func exchange(with other: String) {
         do { try Files.rename(path, other, flags: 2) } catch {}
     }

@@ -23,7 +23,7 @@ extension Outcome: CustomStringConvertible {
     }
 }
 
-/// Runs real programs to their end, with a hard time limit.
+/// Runs real programs: to their end with a hard time limit, or until the caller ends them.
 public enum Program {
     /// A Python that starts fast, unlike the shim of a version manager.
     public static let python =

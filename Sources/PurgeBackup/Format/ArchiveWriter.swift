@@ -112,7 +112,7 @@ final class ArchiveWriter: EntrySink {
             archive_entry_set_size(entry, record.size)
             guard record.hasHoles, record.canKeepHoles else { return }
             for run in record.runs { archive_entry_sparse_add_entry(entry, run.lowerBound, Int64(run.count)) }
-            // A run without length marks a hole at the end, which may be the whole file.
+            // An empty run marks a hole at the end, which may be the whole file.
             if record.runs.last?.upperBound != record.size { archive_entry_sparse_add_entry(entry, record.size, 0) }
         }
     }

@@ -2,8 +2,8 @@ import PurgeModel
 import PurgeStore
 import PurgeSystem
 
-/// Reads a manifest line by line. An attacker may have created the manifest, so lines have a limit, and no entry is used before
-/// the checksum of the whole manifest has been verified.
+/// Reads a manifest line by line. An attacker may have created the manifest, so the length of lines is limited, and no entry is
+/// used before the checksum of the whole manifest has been verified.
 final class ManifestReader {
     let header: BackupHeader
     let totals: ManifestTotals

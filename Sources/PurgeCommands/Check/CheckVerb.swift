@@ -45,7 +45,7 @@ private enum CheckVerb {
         }
         try show(try inspect(store, repairing: repairing))
         let unfinished = remaining == 0 ? try unfinishedWork(of: store) : nil
-        // The files can be checked only if the rest of the store can be read.
+        // The files can be checked only if the rest of the store is sound.
         let control = remaining == 0 ? try OfflineControl(store: store, forReading: !repairing) : nil
         if let control { try show(try control.recordProblems(repairing: repairing)) }
         let report = try control?.status()

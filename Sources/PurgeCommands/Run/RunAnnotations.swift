@@ -102,7 +102,7 @@ extension RunSummary {
         return lines.joined(separator: "\n") + "\n\n"
     }
 
-    /// Returns text that Markdown shows as it is: character references never form structure.
+    /// Escapes the text so that Markdown shows it unchanged: character references never form structure.
     private static func literal(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             "\\`*_{}[]<>()#|~&!:@\r\n".unicodeScalars.contains(scalar) ? "&#\(scalar.value);" : String(scalar)

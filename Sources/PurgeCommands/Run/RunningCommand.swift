@@ -83,7 +83,7 @@ struct RunningCommand {
         } catch { throw CommandFailure("cannot wait for COMMAND", path: "process \(pid)", error) }
     }
 
-    /// Passes a signal on. Returns whether it asks COMMAND to end.
+    /// Passes a signal on unless COMMAND has received it already. Returns whether the signal asks COMMAND to end.
     private func passOn(_ signal: ReceivedSignal) -> Bool {
         // A signal typed at a terminal also goes to COMMAND, which is in the same process group. A hangup goes only to the
         // session leader, which may be this process.

@@ -95,7 +95,7 @@ public struct Device: Hashable, Sendable {
 }
 
 extension Device {
-    /// The current numbers of all containers together.
+    /// The current numbers of the device, over all its containers.
     public var capacity: Capacity { Capacity(of: self) }
 
     /// Total less others and used, as in `capacity`; most writes need no other number.

@@ -57,7 +57,7 @@ public struct Reclaiming: Hashable, Sendable {
         if urgency != nil, !finds(current, on: device) { self = Reclaiming() }
     }
 
-    /// Whether nothing is requested or under way, so that `settle` has nothing to do.
+    /// Whether the state is empty, so that `settle` has nothing to do.
     public var isNone: Bool { urgency == nil && refusedNeed == .zero }
 }
 

@@ -5,7 +5,7 @@ extension Device {
     /// Returns a device that was never used, with the default settings and a new container identifier.
     public static func fresh() -> Device { Device(containerID: freshID()) }
 
-    /// Returns the UUID for a new app container.
+    /// Returns a random UUID for a new app container.
     public static func freshID() -> String { UUID().uuidString }
 
     /// Applies the settings of the command line. If it throws, nothing has changed.

@@ -7,7 +7,7 @@ import PurgeSystem
 public enum TreeRemoval {
     private static let movedPrefix = "purgefs-remove."
 
-    /// Removes `name` in `parent`; does nothing if there is no such entry.
+    /// Removes the directory `name` in `parent`; does nothing if there is no such entry.
     public static func run(_ name: String, in parent: FileDescriptor) throws(Errno) {
         let top: FileDescriptor
         do throws(Errno) {

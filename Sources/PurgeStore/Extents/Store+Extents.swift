@@ -167,8 +167,8 @@ extension Store {
         return folder
     }
 
-    /// Returns a problem for each entry in STORE/extents that is not in `needed`. The removal of a file or an interrupted
-    /// change may leave such entries. With `removing`, removes the entries that can be removed.
+    /// Returns a problem for each entry in STORE/extents that is not in `needed`. An interrupted change, or the removal of a
+    /// file, may leave such entries. With `removing`, removes the entries that can be removed.
     public func straySidecars(needed: Set<String>, removing: Bool) throws(StoreError) -> [StoreProblem] {
         let folder: FileDescriptor
         let names: [String]

@@ -71,8 +71,8 @@ extension ControlFiles {
         try deviceChanges.apply(wanted, as: told, by: pid)
     }
 
-    /// Sets or removes faults. EINVAL if the text is malformed, names an error that does not exist, has a rule about power, or
-    /// would bring the rules in force above the limit.
+    /// Sets or removes faults. Throws EINVAL if the text is malformed, names an error that does not exist, has a rule about
+    /// power, or would bring the rules in force above the limit.
     private func setFaults(_ text: String) throws(Errno) {
         let command: FaultCommand
         do throws(FaultRule.Objection) { command = try FaultCommand(text: text) } catch { throw .invalid }

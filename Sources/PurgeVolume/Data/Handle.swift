@@ -124,7 +124,7 @@ struct NodeHandles: ~Copyable, Sendable {
     }
 }
 
-/// All open files of a volume, newest first.
+/// All handles of a volume, newest first.
 struct HandleList: ~Copyable, Sendable {
     // Unmanaged: a handle is in this list exactly as long as in its node's list (`VolumeState.link`), so the same references
     // hold it.

@@ -3,7 +3,7 @@ import PurgeSystem
 import Synchronization
 
 /// The processes of the threads that FUSE reports, with their names. An answer from /proc is kept for one second, because a
-/// program makes many calls. The lock is a leaf.
+/// program makes many calls. The lock is a leaf: no other lock is taken under it.
 final class CallingProcesses: Sendable {
     struct Process {
         var pid: pid_t

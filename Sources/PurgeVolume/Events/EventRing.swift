@@ -3,7 +3,7 @@ import PurgeStore
 import Synchronization
 
 /// The newest events as JSON lines, kept once for all readers. Each reader has its own position in the ring, so a reader that
-/// never reads costs nothing. The lock is a leaf.
+/// never reads costs nothing. The lock is a leaf: no other lock is taken under it.
 final class EventRing: Sendable {
     /// The size of the ring in bytes. A reader that is further behind loses events.
     static let limit = 1 << 20

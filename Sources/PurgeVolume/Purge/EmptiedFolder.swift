@@ -220,7 +220,8 @@ struct EmptiedFolder: VolumeFamily {
                 path: store.path + "/container/" + path.formerText, advice: advice))
     }
 
-    /// Updates the tree after the name is gone from the store. Also returns a sidecar that now belongs to no file.
+    /// Updates the tree after the name is gone from the store. The result includes the sidecar that now belongs to no file, if
+    /// there is one.
     private func finish(
         _ node: Node, _ dentry: Dentry, _ path: [Name], _ remains: Remains?, _ state: inout VolumeState
     ) -> (Removal, Event?, freed: ByteCount, sidecar: String?) {

@@ -17,7 +17,8 @@ struct SampleTaker: VolumeFamily {
     let core: VolumeCore
     let journal: Journal
 
-    /// Adds a point if enough has changed for `detail`, and hands the points since the last call to the journal.
+    /// Adds a point if enough has changed for `detail`, and gives the journal the points added since the last call. A journal
+    /// that is open only for reading gets none.
     func take(_ detail: Detail = .usual) {
         let real = Instant(nanoseconds: System.now())
         let points = change { state in

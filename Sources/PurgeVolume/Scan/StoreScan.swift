@@ -97,7 +97,7 @@ public final class StoreScan: VolumeFamily {
         }
     }
 
-    /// Returns the names in a directory of the store, without `.`, `..` and a name that the control directory hides.
+    /// Returns the names in a directory of the store, without `.`, `..` and, in the root, `.purgefs`.
     private func entryNames(of directory: Node) throws(Errno) -> [Name] {
         let descriptor = try readable(try access.directoryDescriptor(directory))
         var names: [Name] = []

@@ -11,8 +11,8 @@ import PurgeTree
 struct NodeIO: ~Copyable {
     /// Open descriptors of the node, through which a file that has lost its names is reached.
     var handles = NodeHandles()
-    /// Remains of a removed entry that is not a regular file; it may be open, or the working directory of a process. A regular
-    /// file is reached through its handles.
+    /// Remains of a removed entry, such as an open folder or a process's working directory. A regular file has none: it is
+    /// reached through its handles.
     var remains: Remains?
     /// An O_PATH descriptor of a directory, if the cache has one.
     var descriptor: FileDescriptor?

@@ -1,6 +1,6 @@
 import Foundation
 
-// Caches: kept small, with marks, and filled again after a purge.
+// Caches that an app keeps small, marks as purgeable, and fills again after a purge.
 
 class CacheManager {
     let folder = FileManager.default.urls(

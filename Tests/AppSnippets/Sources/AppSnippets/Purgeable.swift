@@ -1,6 +1,6 @@
 import Foundation
 
-// An app that keeps its files in folders of mPaaS, and lets the user clear the cache.
+// An app that keeps its files with the storage kit of mPaaS, and lets the user clear the cache.
 
 /// Collects the calls that a cleaner makes.
 final class Calls: @unchecked Sendable {
