@@ -42,7 +42,7 @@ void shim_want(struct fuse_conn_info *connection, int keeps_access_control_lists
 _Thread_local struct shim_request shim_served_;
 
 // FUSE_TMPFILE and FUSE_STATX begin like FUSE_CREATE and FUSE_GETATTR, so libfuse gets them under those opcodes. libfuse
-// supports the new ones only since 3.18; remove this when no older version is in use.
+// supports the new ones only from version 3.18 on; remove this when no older version is in use.
 static uint32_t known_to_libfuse(uint32_t opcode) {
     return opcode == 51 ? FUSE_CREATE : opcode == 52 ? FUSE_GETATTR : opcode;
 }

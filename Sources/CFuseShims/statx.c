@@ -1,4 +1,4 @@
-// Answers FUSE_STATX, which libfuse supports only since 3.18.
+// Answers FUSE_STATX, which libfuse supports only from version 3.18 on.
 #define _GNU_SOURCE
 #include "CFuseShims.h"
 

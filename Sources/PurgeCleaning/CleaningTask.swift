@@ -94,7 +94,7 @@ struct EntryPattern: Hashable, Sendable {
 struct EntrySelection: Hashable, Sendable {
     /// The remaining parts of each pattern.
     private let patterns: [ArraySlice<[UInt8]>]
-    /// The remaining names of the paths to folders that stay.
+    /// For each folder that stays, the remaining names of its path.
     private let exceptions: [ArraySlice<[UInt8]>]
 
     init(_ patterns: [EntryPattern], except: [[[UInt8]]] = []) {

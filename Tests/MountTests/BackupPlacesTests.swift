@@ -76,8 +76,8 @@ extension Mounts {
             }
         }
 
-        /// When a program changes a file through a mapping, the daemon may learn of it, and the modification time may change,
-        /// only when the kernel writes the page back. A backup still notices the change.
+        /// When a program changes a file through a mapping, the daemon sometimes learns of it, and the modification time
+        /// sometimes changes, only when the kernel writes the page back. A backup still notices the change.
         @Test func largeFileChangedThroughAMapping() throws {
             try withMount(["--total", "1G"]) { mount in
                 try mount.make("Documents/a", size: 64 << 20)

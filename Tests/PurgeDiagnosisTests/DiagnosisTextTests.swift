@@ -119,7 +119,7 @@ struct DiagnosisTextTests {
         return lines.joined(separator: "\n")
     }
 
-    /// For a file that can be opened now, the text says until when that is so.
+    /// For a file that can be opened now, the text says so, and until when if that ends by itself.
     @Test(
         arguments: [
             (.complete, .unlocked, "now"), (.complete, .locking, "now, until the grace period ends"),

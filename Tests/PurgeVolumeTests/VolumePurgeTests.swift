@@ -159,7 +159,7 @@ struct VolumePurgeTests {
         }
     }
 
-    /// Plan and purge order empty files by the bytes of their paths: `-` comes before `/`, and `/` before a digit.
+    /// A plan and a purge both sort empty files by the bytes of their paths: `-` comes before `/`, and `/` before a digit.
     @Test(arguments: [[], ["full"]]) func emptyFilesGoInOrderOfPath(full: [String]) throws {
         let empty = ["a-", "d-/1", "d-/2", "d/0", "d/1", "d/10", "d/2", "d/link", "d0", "d9", "e", "z"]
         try withVolume { live in

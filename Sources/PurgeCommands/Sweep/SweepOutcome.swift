@@ -5,7 +5,7 @@ import PurgeSystem
 enum SweepOutcome: Hashable {
     /// The check succeeded.
     case held
-    /// The check failed, or COMMAND did not end in time.
+    /// The check failed, or the run exceeded its time limit.
     case failed(String)
     /// COMMAND made fewer calls than in the counting run, so that the fault did not occur.
     case notReached

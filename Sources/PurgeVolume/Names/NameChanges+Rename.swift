@@ -17,7 +17,8 @@ extension NameChanges {
         throw .busy
     }
 
-    /// Renames an entry. Returns whether this was a folder that must not be purged as a whole after all (`WholeFolderPurge.mustStay`).
+    /// Renames an entry. Returns true if the entry is a folder that a purge is moving out, and that must stay after all
+    /// (`WholeFolderPurge.mustStay`).
     private func move(
         _ name: CName, in parent: Node, to newName: CName, in newParent: Node, flags: UInt32, caller: Caller
     ) throws(Errno) -> Bool {
