@@ -18,6 +18,7 @@ final class Server: Sendable {
     let endingMark = EndingMark()
     let trace: Trace?
     let record: CallRecord?
+    private let isWatched: Bool
 
     init(volume: Volume, kernel: Kernel, _ request: MountRequest) {
         self.volume = volume
@@ -25,6 +26,7 @@ final class Server: Sendable {
         isReadOnly = request.isReadOnly
         trace = request.trace
         record = request.record
+        isWatched = trace != nil || record != nil
     }
 
     // Unmanaged: the session's userdata is the server, which is never released.
@@ -63,7 +65,7 @@ final class Server: Sendable {
 extension Server {
     /// Starts the trace and the record, before the first request is served.
     func startWatching() {
-        guard trace != nil || record != nil else { return }
+        guard isWatched else { return }
         shim_on_answer(
             { context, unique, error, body, size in
                 guard let context else { return }
@@ -83,12 +85,19 @@ extension Server: RequestService {
     func prepareThread() { Volume.prepareWorkerThread() }
 
     /// Traces and records the request. If it is the RELEASE of a file, notes it, because a RELEASE counts from the moment it is read.
+    @inline(__always)
     func note(_ request: RawRequest) {
-        if let trace { trace.begin(request, self) }
-        if let record { record.begin(request, self) }
-        guard request.opcode == .release, !node(request.node).isControl,
-            let handle = Self.object(request.firstWord, Handle.self)
-        else { return }
+        if isWatched { watch(request) }
+        if request.opcode == .release { noteRelease(request) }
+    }
+
+    private func watch(_ request: RawRequest) {
+        trace?.begin(request, self)
+        record?.begin(request, self)
+    }
+
+    private func noteRelease(_ request: RawRequest) {
+        guard !node(request.node).isControl, let handle = Self.object(request.firstWord, Handle.self) else { return }
         volume.noteRelease(handle)
     }
 

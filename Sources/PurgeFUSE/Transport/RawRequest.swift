@@ -8,28 +8,34 @@ import Glibc
 /// served. A close must count before the next request is read, and the reading thread must hand over the lead before slow work.
 /// Besides, libfuse passes on neither the flags about privileges nor requests that are newer than libfuse.
 struct RawRequest {
-    enum Opcode: UInt32 {
-        case lookup = 1
-        case getattr = 3
-        case readlink = 5
-        case read = 15
-        case write = 16
-        case release = 18
-        case fsync = 20
-        case getxattr = 22
-        case releaseDirectory = 29
-        case fsyncdir = 30
-        case fallocate = 43
-        case copyFileRange = 47
-        case syncfs = 50
-        case temporary = 51
-        case statx = 52
+    /// `enum fuse_opcode` of <linux/fuse.h>. No enum, because the comparison of numbers takes fewer instructions.
+    struct Opcode: Equatable {
+        let number: UInt32
+
+        private init(_ number: UInt32) { self.number = number }
+        fileprivate init(of request: RawRequest) { number = request.number }
+
+        static var lookup: Opcode { Opcode(1) }
+        static var getattr: Opcode { Opcode(3) }
+        static var readlink: Opcode { Opcode(5) }
+        static var read: Opcode { Opcode(15) }
+        static var write: Opcode { Opcode(16) }
+        static var release: Opcode { Opcode(18) }
+        static var fsync: Opcode { Opcode(20) }
+        static var getxattr: Opcode { Opcode(22) }
+        static var releaseDirectory: Opcode { Opcode(29) }
+        static var fsyncdir: Opcode { Opcode(30) }
+        static var fallocate: Opcode { Opcode(43) }
+        static var copyFileRange: Opcode { Opcode(47) }
+        static var syncfs: Opcode { Opcode(50) }
+        static var temporary: Opcode { Opcode(51) }
+        static var statx: Opcode { Opcode(52) }
     }
 
     private let base: UnsafeRawPointer?
     /// The opcode as the kernel has sent it.
     let number: UInt32
-    var opcode: Opcode? { Opcode(rawValue: number) }
+    var opcode: Opcode { Opcode(of: self) }
 
     /// - Parameter buffer: holds at least a header.
     init(_ buffer: UnsafeMutableRawBufferPointer) {

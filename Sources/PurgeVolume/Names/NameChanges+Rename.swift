@@ -62,7 +62,7 @@ extension NameChanges {
     /// Throws ENOENT for new entries in a folder that has been purged as a whole, and for renames out of one or into one. Such
     /// a folder is gone.
     func refuseHidden(_ parent: Node, _ newParent: Node, _ caller: Caller) throws(Errno) {
-        guard port.announcer != 0, !purgedNames.isAnnouncer(caller), core.foldersMoved.load(ordering: .relaxed) > 0
+        guard core.foldersMoved.load(ordering: .relaxed) > 0, port.announcer != 0, !purgedNames.isAnnouncer(caller)
         else { return }
         if read({ isHidden(parent, $0) || isHidden(newParent, $0) }) { throw .noEntry }
     }
