@@ -76,20 +76,15 @@ extension Request {
 
     /// Creates the reply. Called when the work is done, because it releases the state kept for a second attempt at the call.
     func reply() -> Reply {
-        volume.endRetry()
+        if volume.areRetries { volume.retries.finish(RawRequest.current.call) }
         return Reply(raw)
     }
 
     /// Creates an answer that another thread will give.
     func later() -> PendingReply {
-        volume.endRetry()
+        if volume.areRetries { volume.retries.finish(RawRequest.current.call) }
         return PendingReply(self)
     }
-}
-
-extension Volume {
-    /// Ends a second attempt, because this thread's request is about to be answered.
-    fileprivate func endRetry() { if areRetries { retries.finish(RawRequest.current.call) } }
 }
 
 /// An answer that another thread sends. Like a `Reply`, it is sent only once, and is EIO if nobody sends it.

@@ -28,6 +28,9 @@ extension Volume {
         return node.isControl ? ControlFile.directory : read { state in state[node].path().text }
     }
 
+    /// Returns the entry `name` of a directory in the tree; nil if there is none.
+    public func child(_ name: String, of node: Node) -> Node? { read { $0[node].entry(named: Name(name)) } }
+
     /// Drops `count` references that the kernel has returned.
     public func forget(_ node: Node, count: UInt64) { lookups.forget(node, count: count) }
 

@@ -223,6 +223,46 @@ extension Mounts {
                     == (loss == "power=none" ? "other\nfirst" : "other\n"))
         }
 
+        /// A kind of call, and a program that makes one.
+        private static let callsInAFolder = [
+            "create=touch d/f", "setxattr=setfattr -n user.a -v b d/k", "sync=sync d/k", "mkdir=mkdir d/f",
+            "unlink=rm d/k", "truncate=truncate -s1 d/k", "create=ln d/k d/l", "rename=mv d/k d/m", "open=cat d/k",
+        ]
+
+        /// Calls on names in a folder that gets another name while they are served: a replay makes the same files.
+        @Test(arguments: Scale.factor >= 1 ? callsInAFolder : Array(callsInAFolder.prefix(3)))
+        func aFolderIsRenamedMeanwhile(example: String) throws {
+            let parts = example.split(separator: "=", maxSplits: 1)
+            try Scratch.with("power") { scratch in
+                let (seed, record) = ("\(scratch.path)/seed", "\(scratch.path)/r")
+                let list = "find . -type f -exec md5sum {} +; find ."
+                try FileManager.default.createDirectory(
+                    atPath: "\(seed)/Documents/d", withIntermediateDirectories: true)
+                try Files.write("old", to: "\(seed)/Documents/d/k")
+                let script = """
+                    cd ~/Documents; echo new > d/n; sync d/n; \(parts[1]) > /dev/null &
+                    while grep -q ' 0 ' ../.purgefs/faults; do :; done
+                    mv d g; wait; echo more >> g/n; sync g/n .; \(list)
+                    """
+                let options = [
+                    "--seed", seed, "--fault", "\(parts[0])@Documents/d/*=300ms", "--record", record, "--data", "--",
+                    "sh", "-c", script,
+                ]
+                let result = try run(options, in: scratch.path).succeeded()
+                for loss in [[], ["--power", "ordered"], ["--power", "none"]] {
+                    let target = "\(scratch.path)/target\(loss.count)\(loss.last ?? "")"
+                    _ = try Program.run("cp", "-a", seed, target).succeeded()
+                    _ = try Program.run([PurgefsBinary.path, "replay"] + loss + [record, target]).succeeded()
+                    let files = try Program.run(["sh", "-c", "cd \(target)/Documents; \(list)"]).succeeded()
+                    if loss.last == "none" {
+                        #expect(files.contains("./g/n") && files.contains("./g/k"), "\(files)")
+                    } else {
+                        #expect(files == result)
+                    }
+                }
+            }
+        }
+
         /// Repeats the calls of a record in the scratch directory.
         private func replay(_ record: String, _ options: String..., in scratch: Scratch) throws -> Outcome {
             try Files.write(record, to: "\(scratch.path)/r")
@@ -237,6 +277,15 @@ extension Mounts {
                     #expect(try replay(line, in: scratch).errors.contains("line 1 is not a recorded call"), "\(line)")
                 }
                 #expect(try replay(file, "--before", "create#+1", in: scratch).status == 64)
+                // A call that has failed may have any numbers.
+                let failed = "{\"call\":\"truncate\",\"path\":\"a\",\"size\":\(Int64.max),\"error\":\"EFBIG\"}"
+                #expect(try replay(file + failed, in: scratch).errors.isEmpty)
+                let huge = "{\"call\":\"setxattr\",\"path\":\"a\",\"text\":\"user.a\",\"size\":1099511627776}"
+                #expect(try replay(huge, in: scratch).status == 0)
+                // RENAME_WHITEOUT
+                let rename = "{\"call\":\"rename\",\"path\":\"a\",\"other\":\"b\",\"flags\":4}"
+                _ = try replay(rename, in: scratch).succeeded()
+                #expect(!Files.exists("\(scratch.path)/a") && Files.exists("\(scratch.path)/b"))
                 try run(["--store", "\(scratch.path)/store", "--", "true"], in: scratch.path).succeeded()
                 let inStore = try Program.run(
                     [PurgefsBinary.path, "replay", "\(scratch.path)/r", "\(scratch.path)/store"])

@@ -45,19 +45,9 @@ import Testing
         calls[3].flags = 0o1001
         let survivors = PowerRecord(calls).survivors(of: PowerLoss(.ordered), before: calls.count)
         #expect(survivors.map(\.path) == ["a", "a", "a", "b"])
-        #expect((0..<5).map { PowerRecord(calls).call($0).path } == ["a", "a", "a", "b", "a"])
         // The file with node 7 is gone, and another one has its node.
         calls[1] = Self.call("unlink a")
         #expect(PowerRecord(calls).survivors(of: PowerLoss(.ordered), before: 5).map(\.path) == ["a", "a", "a", "a"])
-        #expect(PowerRecord(calls).call(3).path == "a")
-    }
-
-    /// A write to a file that has lost its name meanwhile, and a link whose file has another name.
-    @Test func unlinkedMeanwhile() {
-        var calls = ["create a", "unlink a", "create a", "write a 0 1", "rename a b", "link c a"].map(Self.call)
-        for (index, node) in [(0, 7), (2, 8), (3, 7), (5, 8)] { calls[index].node = UInt64(node) }
-        #expect(PowerRecord(calls).call(3).path.isEmpty)
-        #expect(PowerRecord(calls).call(5).path == "c" && PowerRecord(calls).call(5).other == "b")
     }
 
     private static let save = ["create n", "write n 0 10", "fsync n", "rename n a", "fsyncdir ."]

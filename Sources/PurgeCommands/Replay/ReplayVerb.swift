@@ -66,8 +66,7 @@ private struct ReplayVerb {
         }
         guard let rest = arguments.text(.power).flatMap(PowerLoss.Rest.init) else {
             if arguments.has(.powerSeed) { throw .usage("--power-seed needs --power") }
-            let record = PowerRecord(calls)
-            return try replay((0..<end).lazy.map(record.call), &replayer)
+            return try replay(calls[..<end], &replayer)
         }
         let seed = arguments.text(.powerSeed).flatMap { UInt64($0) } ?? 0
         let survivors = PowerRecord(calls).survivors(of: PowerLoss(rest, seed: seed), before: end)

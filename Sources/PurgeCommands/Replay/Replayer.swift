@@ -85,7 +85,8 @@ struct Replayer {
         case .rename:
             let target = try self.place(call.other ?? "")
             defer { withExtendedLifetime(target.folder) {} }
-            try System.rename(at: dir, name, to: target.dir, target.name, flags: call.flags ?? 0)
+            // RENAME_NOREPLACE and RENAME_EXCHANGE; RENAME_WHITEOUT would make a device.
+            try System.rename(at: dir, name, to: target.dir, target.name, flags: (call.flags ?? 0) & 3)
         default: break
         }
     }
@@ -190,10 +191,10 @@ extension RecordedCall {
     private static let extending: UInt32 = 1
     fileprivate var onlyExtends: Bool { call == .truncate && flags == Self.extending }
 
-    /// The bytes written, or the value of the attribute. Zeros if the record has no data.
+    /// The bytes written, or the value of the attribute. Zeros if the record of a write has no data.
     var bytes: [UInt8] {
         data.flatMap { JSONText.bytes(base64: $0) }
-            ?? [UInt8](repeating: 0, count: Int(clamping: size ?? 0))
+            ?? [UInt8](repeating: 0, count: call == .write ? max(0, Int(clamping: size ?? 0)) : 0)
     }
 
     /// Whether the data can be decoded, if there is any.

@@ -1,3 +1,21 @@
+import CFuse
+import PurgeTree
+import PurgeVolume
+
+/// What a call is about: a node, or a name in a directory.
+struct CalledEntry {
+    let node: Node
+    let name: String?
+
+    /// The path relative to the container.
+    func path(in volume: Volume) -> String {
+        [volume.path(of: node), name].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "/")
+    }
+
+    /// The file with this name; nil if there is none.
+    func child(in volume: Volume) -> Node? { name.flatMap { volume.child($0, of: node) } }
+}
+
 /// How a line of the trace shows the requests of one opcode (struct fuse_*_in of <linux/fuse.h>).
 struct TracedCall {
     let name: String
@@ -42,12 +60,26 @@ struct TracedCall {
 
     /// Returns the path that a call is about, relative to the container: of a rename the old one, of a link the new one.
     static func path(of request: RawRequest, _ server: Server) -> String {
+        entries(of: request, server).first.path(in: server.volume)
+    }
+
+    /// Returns what a call is about, and the second entry of a call that has two.
+    static func entries(of request: RawRequest, _ server: Server) -> (first: CalledEntry, second: CalledEntry?) {
+        let node = server.node(request.node)
+        func first() -> Node { server.node(fuse_ino_t(request.firstWord)) }
         switch of(request.number).operands {
-        case .entry(let at), .entries(let at), .link(let at), .entryAndText(let at):
-            server.path(UInt64(request.node), request.text(at))
+        case .entry(let at), .entryAndText(let at): return (CalledEntry(node: node, name: request.text(at)), nil)
+        case .entries(let at):
+            return (
+                CalledEntry(node: node, name: request.text(at)),
+                CalledEntry(node: first(), name: request.text(at, number: 1))
+            )
+        case .link(let at):
+            return (CalledEntry(node: node, name: request.text(at)), CalledEntry(node: first(), name: nil))
         // The header of a copy names the file that is read; fuse_copy_file_range_in.nodeid_out is the other one.
-        case .node where request.opcode == .copyFileRange: server.path(request.copiedTo)
-        case .nothing, .node, .attribute, .range: server.path(UInt64(request.node))
+        case .node where request.opcode == .copyFileRange:
+            return (CalledEntry(node: server.node(fuse_ino_t(request.copiedTo)), name: nil), nil)
+        case .nothing, .node, .attribute, .range: return (CalledEntry(node: node, name: nil), nil)
         }
     }
 

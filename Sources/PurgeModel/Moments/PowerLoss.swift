@@ -55,43 +55,18 @@ public struct PowerRecord: Sendable {
     private(set) var effects: [Effect] = []
     /// The files that O_TMPFILE has made.
     private var nameless: Set<File> = []
-    /// The paths of the files of calls whose own path was out of date: another call had changed the name.
-    private var paths: [Int: String] = [:]
     /// The names after the last call.
     private let tree: RecordedTree
 
     public init(_ calls: [RecordedCall]) {
         self.calls = calls
         var tree = RecordedTree()
-        for (index, call) in calls.enumerated() {
-            paths[index] = Self.newPath(of: call, in: &tree)
+        for call in calls {
             let effect = Self.effect(of: call, in: &tree)
             if call.call == .tmpfile, case .names(let change) = effect { nameless.insert(change.file) }
             effects.append(effect)
         }
         self.tree = tree
-    }
-
-    /// The call with the path that its file has at this point of the record.
-    public func call(_ index: Int) -> RecordedCall {
-        var call = calls[index]
-        guard let path = paths[index] else { return call }
-        if call.call == .link { call.other = path } else { call.path = path }
-        return call
-    }
-
-    /// The path that the file of a call has, if the call gives another one. Empty if the file has lost its name.
-    private static func newPath(of call: RecordedCall, in tree: inout RecordedTree) -> String? {
-        let path: String
-        switch call.call {
-        case .create, .tmpfile, .symlink, .mknod, .mkdir, .unlink, .rmdir, .rename: return nil
-        case .link: path = call.other ?? ""
-        default: path = call.path
-        }
-        guard call.isPlausible, call.error == nil, !path.isEmpty else { return nil }
-        let isByDescriptor = [.read, .write, .fallocate, .fsync].contains(call.call)
-        let file = tree.file(call.node, path, byDescriptor: isByDescriptor)
-        return tree[tree.entry(path)] == file ? nil : tree.path(of: file) ?? (isByDescriptor ? "" : nil)
     }
 
     private static func effect(of call: RecordedCall, in tree: inout RecordedTree) -> Effect {

@@ -64,7 +64,7 @@ public struct RecordedCall: Codable, Hashable, Sendable {
     public static let rootNode: UInt64 = 1
 
     /// Whether a rename exchanges two names: RENAME_EXCHANGE of renameat2(2).
-    var exchanges: Bool { call == .rename && (flags ?? 0) & 2 != 0 }
+    public var exchanges: Bool { call == .rename && (flags ?? 0) & 2 != 0 }
 
     /// The largest number of bytes that the kernel asks a FUSE file system for in one call, and some more.
     private static let mostBytes: Int64 = 1 << 30
@@ -73,12 +73,12 @@ public struct RecordedCall: Codable, Hashable, Sendable {
     public var isPlausible: Bool {
         guard ![path, other, text].contains(where: { $0?.utf8.contains(0) == true }) else { return false }
         let (start, length) = (offset ?? 0, max(size ?? 0, result ?? 0))
+        guard call != .read && call != .write || length <= Self.mostBytes else { return false }
+        // A call may fail because of its numbers.
+        if error != nil { return true }
         let most: Int64 = 1 << 62
-        guard start >= 0, (size ?? 0) >= 0, (result ?? 0) >= 0, start < most, length < most, start + length < most
-        else {
-            return false
-        }
-        return call != .read && call != .write || length <= Self.mostBytes
+        return start >= 0 && (size ?? 0) >= 0 && (result ?? 0) >= 0 && start < most && length < most
+            && start + length < most
     }
 
     /// Whether what was written is missing, because the record was made without `--data`.
