@@ -30,6 +30,8 @@ struct SweepProcess {
     private var killAt: Int64?
     private(set) var isLate = false
     private var processEnd: ProcessEnd?
+    /// Whether what was left has got SIGKILL.
+    private var areKilled = false
 
     private struct Key: Hashable {
         let pid: pid_t
@@ -83,6 +85,7 @@ struct SweepProcess {
             end()
         } else if let killAt {
             signalDescendants(now > killAt ? SIGKILL : SIGTERM)
+            if now > killAt { areKilled = true }
             if now > killAt + Self.patience { kill(SIGKILL) }
         }
     }
@@ -97,9 +100,8 @@ struct SweepProcess {
     /// Returns how the run has ended; nil if it has not, or something that it was to end has not.
     mutating func ended() throws(Errno) -> ProcessEnd? {
         if processEnd == nil { processEnd = try System.wait(for: pid, blocking: false) }
-        guard let processEnd, let killAt else { return processEnd }
-        noteDescendants()
-        let isOver = descendants.isEmpty || System.uptime() > killAt + Self.patience
+        guard let killAt, processEnd != nil else { return processEnd }
+        let isOver = descendants.isEmpty || (areKilled && System.uptime() > killAt + Self.patience)
         return isOver ? processEnd : nil
     }
 
@@ -109,7 +111,7 @@ struct SweepProcess {
         var roots = noted.values.compactMap { ProcessStatus(of: $0.status.pid) }.filter { noted[Key($0)] != nil }
         if processEnd == nil, let run = ProcessStatus(of: pid) { roots.append(run) }
         descendants = [:]
-        for process in roots.flatMap({ ProcessStatus.tree(of: $0) })
+        for process in ProcessStatus.trees(of: roots)
         where process.pid != pid && !process.hasEnded && !Self.isDaemon(process) {
             descendants[Key(process)] = Descendant(
                 status: process, isAsked: noted[Key(process)]?.isAsked ?? Self.isOwn(process.parent))
@@ -126,6 +128,7 @@ struct SweepProcess {
     }
 
     private func kill(_ signal: Int32) {
+        guard processEnd == nil else { return }  // another process may have the pid
         do throws(Errno) { try System.signal(pid, signal) } catch {}  // it has ended
     }
 
@@ -133,8 +136,9 @@ struct SweepProcess {
     private static func isDaemon(_ process: ProcessStatus) -> Bool { isOwn(process.pid) && isOwn(process.parent) }
 
     private static func isOwn(_ pid: pid_t) -> Bool {
-        Places.resolved("/proc/\(pid)/exe") == Places.resolved("/proc/self/exe")
+        Places.resolved("/proc/\(pid)/exe") == ownBinary
     }
+    private static let ownBinary = Places.resolved("/proc/self/exe")
 
     /// The events of the run, in order.
     func events() throws(CommandFailure) -> [Event] {
@@ -154,7 +158,7 @@ struct SweepProcess {
 
     /// The last lines, and at most 200 characters of each, that COMMAND or the check has written.
     func lastLines(_ count: Int = 1) throws(CommandFailure) -> String? {
-        let lines = try text(".out", end: 64 << 10).split(separator: "\n").suffix(count)
+        let lines = try text(".out", end: 64 << 10).split(whereSeparator: \.isNewline).suffix(count)
         return lines.isEmpty ? nil : lines.map { VisibleText.of(String($0.prefix(200))) }.joined(separator: "\n  ")
     }
 

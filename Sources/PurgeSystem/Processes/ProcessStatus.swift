@@ -40,11 +40,17 @@ package struct ProcessStatus: Hashable, Sendable {
     /// Returns the process and its descendants, parents first, without `other` and those that descend from it. A process whose
     /// parent has ended is no descendant any more.
     package static func tree(of root: ProcessStatus, without other: pid_t? = nil) -> [ProcessStatus] {
+        trees(of: [root], without: other)
+    }
+
+    /// Returns several processes and their descendants, each once.
+    package static func trees(of roots: [ProcessStatus], without other: pid_t? = nil) -> [ProcessStatus] {
+        let pids = Set(roots.map(\.pid))
         var children: [pid_t: [ProcessStatus]] = [:]
-        for pid in System.processes() where pid != root.pid && pid != other {
+        for pid in System.processes() where pid != other && !pids.contains(pid) {
             if let process = ProcessStatus(of: pid) { children[process.parent, default: []].append(process) }
         }
-        var tree = [root]
+        var tree = roots
         var next = 0
         while next < tree.count {
             tree += children.removeValue(forKey: tree[next].pid) ?? []
