@@ -209,5 +209,28 @@ extension Mounts {
                 #expect(throws: (any Error).self) { try OpenFile("/proc/self/fd/\(path.descriptor)", O_RDONLY) }
             }
         }
+
+        /// When a write returns that has used the room of a purge in the background, or lacked room in spite of it, the purged
+        /// file is gone. strace delays the removal from the store, and its announcement.
+        @Test(arguments: [100 << 20, 127 << 19]) func afterAWriteBesideAPurge(size: Int) throws {
+            let script = """
+                import os, sys
+                photo, album = "Library/Caches/photo", "Documents/album"
+                for _ in range(3):
+                    open(photo, "wb").write(bytes(1 << 20))
+                    try:
+                        open(album, "wb", buffering=0).write(bytes(\(size)))
+                    except OSError as error:
+                        if error.errno != 28: raise
+                    assert not os.access(photo, os.F_OK)
+                    os.unlink(album)
+                """
+            try withMount { mount in
+                try mount.unmount()
+                let late = ["-e", "trace=unlink,unlinkat", "-e", "inject=unlink,unlinkat:delay_exit=15000"]
+                try mount.mount(["--total", "64M"], wrapper: ["strace", "-f", "-qq", "-o", "/dev/null"] + late)
+                _ = try Program.run([Program.python, "-S", "-c", script], in: mount.path("")).succeeded()
+            }
+        }
     }
 }

@@ -38,6 +38,7 @@ struct ChargedBlocks: VolumeFamily {
     func reserve(
         _ demand: Demand, for node: Node, _ descriptor: Int32, wrote: Bool, _ debt: inout AnnouncementDebt
     ) throws(Errno) -> Reservation {
+        if read({ $0.beingReclaimed > .zero }) { debt.followsReclaimer = true }
         if read({ !$0.lingering.isEmpty && !$0.hasRoom(for: $0[node].missing(in: demand.blocks), of: node) }) {
             openFiles.settleMappings()
         }
@@ -158,15 +159,14 @@ extension VolumeState {
         let missing = self[node].missing(in: blocks)
         guard missing == 0 || hasRoom(for: missing, of: node) else { return nil }
         if missing > 0 { charge(node, blocks, by: tid) }
-        let sparseSize = self[node].sparseSize
         return Reservation(
-            blocks: blocks, end: blocks.upperBound, sparseSize: sparseSize, use: noteWrite(node, at: now))
+            blocks: blocks, end: blocks.upperBound, sparseSize: self[node].sparseSize, use: noteWrite(node, at: now))
     }
 
-    /// Whether this many more blocks fit without a purge.
+    /// Whether this many more blocks fit without a purge, and without the room of files that may still be seen.
     @inline(__always)
     func hasRoom(for blocks: Int64, of node: Node) -> Bool {
-        tree.accounts.hasRoom(for: ByteCount(blocks: blocks), as: self[node].standing.writeClass)
+        tree.accounts.hasRoom(for: ByteCount(blocks: blocks) + beingReclaimed, as: self[node].standing.writeClass)
     }
 
     fileprivate mutating func charge(_ node: Node, _ blocks: Range<Int64>, by tid: pid_t) {
@@ -184,9 +184,8 @@ extension VolumeState {
     }
 
     fileprivate mutating func noteWrite(_ node: Node, at now: Instant) -> (now: Instant, before: Instant) {
-        let before = self[node].lastUse
-        tree.noteUse(node, at: now)
-        return (now, before)
+        defer { tree.noteUse(node, at: now) }
+        return (now, self[node].lastUse)
     }
 }
 

@@ -18,6 +18,9 @@ public struct AnnouncementDebt: ~Copyable {
     private let payment: Payment
     private(set) var removals: [Removal] = []
     private var isAwaited = false
+    /// Whether the call has used, or lacked, room of files that the reclaimer is purging. They are then gone, too, when its
+    /// caller learns the outcome.
+    var followsReclaimer = false
 
     fileprivate init(_ names: PurgedNames, paidBy payment: Payment) {
         self.names = names
@@ -47,6 +50,9 @@ public struct AnnouncementDebt: ~Copyable {
             isAwaited = true
         }
     }
+
+    @usableFromInline
+    func awaitReclaimer() { if followsReclaimer { Reclaimer(core: names.core).awaitAnnouncement() } }
 
     /// Announces the names and then calls `answer`, or calls it earlier if the kernel cannot be told in time: see
     /// `Announcements`.
@@ -100,6 +106,7 @@ extension Volume {
         var debt = AnnouncementDebt(answering: self)
         let outcome: Result<Value, Errno>
         do throws(Errno) { outcome = .success(try body(&debt)) } catch { outcome = .failure(error) }
+        debt.awaitReclaimer()
         return UnpaidAnswer(outcome: outcome, debt: debt)
     }
 }

@@ -51,6 +51,7 @@ struct Reclaimer: VolumeFamily {
         }
         if let purge {
             purger.purgeAndWait(purge)
+            change { $0.beingReclaimed = .zero }
             return true
         }
         guard let folder else { return false }
@@ -69,11 +70,23 @@ struct Reclaimer: VolumeFamily {
             goal, trigger: .pressure, tid: 0, limit: Purger.batch, leftToFiles: state.reclaimCall.leftToFiles)
         if let purge {
             state.reclaimCall.leftToFiles = purge.plan.leftToFiles
+            state.beingReclaimed = purge.plan.bytes
             return purge
         }
         folder = state.tree.nextFolder(in: state.device.order(for: goal, .pressure))
         if folder == nil { state.tree.accounts.giveUpReclaiming() }
         return nil
+    }
+
+    /// Waits, for at most a tenth of a second, until the files that this thread's purge has chosen are gone and announced.
+    func awaitAnnouncement() {
+        port.expectSlowWork()
+        let end = System.uptime() + 100_000_000
+        while let seen = core.purges.generation(unless: { isEnding }),
+            read({ $0.beingReclaimed > .zero }), System.uptime() < end
+        {
+            core.purges.wait(while: seen, milliseconds: 20)
+        }
     }
 
     /// Returns when the pressure requires no more purging now; a purge whose latency has not elapsed does not count. Returns at
