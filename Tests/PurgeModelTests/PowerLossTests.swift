@@ -207,6 +207,18 @@ import Testing
         #expect(zeros == [[], ["truncate a"], ["truncate a 5000+3192"]])
     }
 
+    /// A write before the end of a file whose later data is lost may give the file the end of its block.
+    @Test func tornEndOfABlock() {
+        let calls = ["create a", "fsync a", "write a 20000 100", "write a 4096 1"].map(Self.call)
+        var sizes: Set<Int64?> = []
+        for seed in 1...400 as ClosedRange<UInt64> {
+            let survivors = PowerRecord(calls).survivors(of: PowerLoss(.torn, seed: seed), before: 4)
+            let isAlone = !survivors.contains { $0.index == 2 }
+            if isAlone, let last = survivors.last, last.index == 3 { sizes.insert(last.size) }
+        }
+        #expect(sizes.isSuperset(of: [nil, 8192]))
+    }
+
     /// A hole may give the file its own end, although the data beyond it is lost, and leave zeros although it is lost itself.
     @Test func tornHoles() {
         let beforeEnd = ["create a", "fsync a", "write a 0 20000", "fallocate a 4096 4000"].map(Self.call)

@@ -12,7 +12,7 @@ struct TornData {
 
     /// What has reached the disk of a file's size.
     private enum Size: UInt64 {
-        /// As far as the data.
+        /// As far as the data, or the end of its last block if the file was that long when the data was written.
         case ofData
         /// As far as all writes up to the point; zeros where there is no data.
         case ofWrites
@@ -113,7 +113,12 @@ struct TornData {
             }
         }
         let extends = size == .ofWrites || (size == .ofLastBlock && end > sizes[file] ?? .max)
-        let whole = extends && isBeforePoint && !isCut ? end : nil
+        var whole = extends && isBeforePoint && !isCut ? end : nil
+        if size == .ofData, !isCut, let data = ranges.last?.upperBound, let seen = seen[file],
+            data < min(Self.roundedUp(data), seen), chance(UInt64(index) << 1 | 1 << 60) % 2 == 0
+        {
+            whole = min(Self.roundedUp(data), seen)
+        }
         guard !ranges.isEmpty || whole != nil else { return }
         kept[index] = Kept(ranges: ranges, size: whole)
         if let known = sizes[file] { sizes[file] = max(known, whole ?? ranges.last?.upperBound ?? 0) }
