@@ -43,7 +43,7 @@ final class Server: Sendable {
 
     /// Returns the path, relative to the container, of a node or of a name in it.
     func path(_ id: UInt64, _ name: String? = nil) -> String {
-        [volume.path(of: node(fuse_ino_t(id))), name].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "/")
+        volume.path(of: node(fuse_ino_t(id)), name)
     }
 
     /// Returns the object behind a handle of the kernel.

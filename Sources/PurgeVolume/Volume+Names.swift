@@ -22,14 +22,20 @@ extension Volume {
         lookups.mayCacheAbsence(name, in: parent)
     }
 
-    /// Returns the node's path in the container, for people: empty for the container itself and for nodes without a name.
-    public func path(of node: Node) -> String {
-        if let file = control.file(node) { return "\(ControlFile.directory)/\(file.rawValue)" }
-        return node.isControl ? ControlFile.directory : read { state in state[node].path().text }
+    /// Returns the path in the container of a node, or of a name in it, for people. The path is empty for the container itself
+    /// and for nodes without a name. `changes` do not count: a call has made them, and has not been answered.
+    public func path(of node: Node, _ name: String? = nil, undoing changes: [UnansweredChange] = []) -> String {
+        let path =
+            if let file = control.file(node) {
+                "\(ControlFile.directory)/\(file.rawValue)"
+            } else {
+                node.isControl ? ControlFile.directory : read { state in changes.path(of: node, state).text }
+            }
+        return [path, name].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "/")
     }
 
-    /// Returns the entry `name` of a directory in the tree; nil if there is none.
-    public func child(_ name: String, of node: Node) -> Node? { read { $0[node].entry(named: Name(name)) } }
+    /// Returns the node with this name in the tree; nil if there is none.
+    public func entry(_ dentry: Dentry) -> Node? { read { $0[dentry.directory].entry(named: dentry.name) } }
 
     /// Drops `count` references that the kernel has returned.
     public func forget(_ node: Node, count: UInt64) { lookups.forget(node, count: count) }

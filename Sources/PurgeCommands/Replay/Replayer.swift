@@ -85,8 +85,9 @@ struct Replayer {
         case .rename:
             let target = try self.place(call.other ?? "")
             defer { withExtendedLifetime(target.folder) {} }
-            // RENAME_NOREPLACE and RENAME_EXCHANGE; RENAME_WHITEOUT would make a device.
-            try System.rename(at: dir, name, to: target.dir, target.name, flags: (call.flags ?? 0) & 3)
+            // RENAME_WHITEOUT, which the container refuses, would make a device.
+            guard (call.flags ?? 0) & ~3 == 0 else { throw .invalid }
+            try System.rename(at: dir, name, to: target.dir, target.name, flags: call.flags ?? 0)
         default: break
         }
     }

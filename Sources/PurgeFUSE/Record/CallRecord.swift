@@ -11,9 +11,10 @@ public final class CallRecord: Sendable {
     private struct Begun {
         var call: RecordedCall
         /// What the call is about, and the new name of a rename, or the file of a link.
-        let entry, other: CalledEntry?
-        /// The file that a rename moves.
-        let moved: Node?
+        let entry: CalledEntry
+        let other: CalledEntry?
+        /// What a rename or link changes.
+        let change: UnansweredChange?
     }
     private struct State {
         /// The calls that have not been answered.
@@ -42,25 +43,25 @@ public final class CallRecord: Sendable {
         state.withLock { state in
             if let kind, isCounted { state.moments[kind, default: 0] += 1 }
             guard var begun else { return }
-            let call = begun.call
-            // A name that is not UTF-8 has no form in the record.
-            let isWhole = ![call.path, call.other, call.text].contains {
-                $0?.unicodeScalars.contains("\u{FFFD}") == true
-            }
-            if !isWhole, state.failure == nil { state.failure = .illegalByteSequence }
             if let kind, isCounted { begun.call.moment = state.moments[kind] }
             begun.call.process = request.thread
-            if call.call.kind == .sync { begun.call.after = state.count }
+            if begun.call.kind == .sync { begun.call.after = state.count }
             state.begun[request.unique] = begun
         }
     }
 
     /// Reads a request; nil for one that is not recorded.
     private static func begun(_ request: RawRequest, _ server: Server, keepsData: Bool) -> Begun? {
-        guard let call = RecordedCall(request, server, keepsData: keepsData) else { return nil }
+        guard let call = RecordedCall(request, keepsData: keepsData) else { return nil }
         let (entry, other) = TracedCall.entries(of: request, server)
-        let moved = call.call == .rename ? entry.name.flatMap { server.volume.child($0, of: entry.node) } : nil
-        return Begun(call: call, entry: call.call == .tmpfile ? nil : entry, other: other, moved: moved)
+        let change: UnansweredChange? =
+            switch (call.call, entry.dentry, other?.dentry) {
+            case (.rename, let from?, let to?):
+                server.volume.entry(from).map { UnansweredChange($0, from: from, to: to, exchanges: call.exchanges) }
+            case (.link, let to?, _): other.map { UnansweredChange($0.node, from: nil, to: to, exchanges: false) }
+            default: nil
+            }
+        return Begun(call: call, entry: entry, other: other, change: change)
     }
 
     /// Notes the number that a call has among those of its kind, which rules of faults count.
@@ -73,17 +74,17 @@ public final class CallRecord: Sendable {
         state.withLock { state in
             guard let begun = state.begun.removeValue(forKey: unique), state.failure == nil else { return }
             var call = begun.call
-            let volume = server.volume
-            let others = state.begun.values.filter { $0.call.call == .rename || $0.call.call == .link }
-            // Another call may change a name between two looks.
-            var paths = Self.paths(of: begun, beside: others, volume)
-            for _ in 0..<100 where !others.isEmpty {
-                let again = Self.paths(of: begun, beside: others, volume)
-                if again == paths { break }
-                paths = again
+            // The names that the files have at this point of the record. The file of a link may have had none.
+            let changes =
+                state.begun.values.compactMap(\.change) + (call.call == .link ? [begun.change].compactMap(\.self) : [])
+            if call.call != .tmpfile { call.path = begun.entry.path(in: server.volume, undoing: changes) }
+            call.other = begun.other?.path(in: server.volume, undoing: changes)
+            // A name that is not UTF-8 has no form in the record.
+            let texts = [call.path, call.other, call.text].compactMap(\.self)
+            if texts.contains(where: { $0.unicodeScalars.contains("\u{FFFD}") }) {
+                state.failure = .illegalByteSequence
+                return
             }
-            if let path = paths[0] { call.path = path }
-            if let other = paths[1] { call.other = other }
             if error != 0 {
                 call.error = Errno(-error).name ?? "\(-error)"
             } else {
@@ -97,74 +98,16 @@ public final class CallRecord: Sendable {
     }
 }
 
-// The names that the files have at this point of the record.
-extension CallRecord {
-    /// A change of names that has happened and has no line yet.
-    private struct Move {
-        let old, new: String
-        let exchanges: Bool
-    }
-
-    /// The paths of a call at this point of the record, which may differ from those when it began.
-    private static func paths(of begun: Begun, beside others: [Begun], _ volume: Volume) -> [String?] {
-        // First, so that what has moved the file is seen below.
-        let paths = [begun.entry, begun.other].map { $0?.path(in: volume) }
-        let moves = others.compactMap { move(by: $0, volume) }
-        // The file of a link has its new name by now.
-        let own = begun.call.call == .link ? move(by: begun, volume).map { [$0] } ?? [] : []
-        return [paths[0].map { undoing(moves, $0) }, paths[1].map { undoing(own + moves, $0) }]
-    }
-
-    /// What an unanswered rename or link has changed; nil if it has not happened yet.
-    private static func move(by begun: Begun, _ volume: Volume) -> Move? {
-        guard let entry = begun.entry, let other = begun.other else { return nil }
-        if begun.call.call == .link {
-            guard entry.child(in: volume) === other.node, let old = begun.call.other else { return nil }
-            return Move(old: old, new: entry.path(in: volume), exchanges: false)
-        }
-        guard let moved = begun.moved, other.child(in: volume) === moved else { return nil }
-        return Move(old: entry.path(in: volume), new: other.path(in: volume), exchanges: begun.call.exchanges)
-    }
-
-    /// The path from before these changes. Each has changed it at most once.
-    private static func undoing(_ moves: [Move], _ path: String) -> String {
-        var (path, moves) = (path, moves)
-        var next = 0
-        while next < moves.count {
-            let move = moves[next]
-            let before =
-                replacing(move.new, with: move.old, in: path)
-                ?? (move.exchanges ? replacing(move.old, with: move.new, in: path) : nil)
-            next += 1
-            guard let before else { continue }
-            path = before
-            moves.remove(at: next - 1)
-            next = 0
-        }
-        return path
-    }
-
-    /// The path with another beginning; nil if it is neither `old` nor below it.
-    private static func replacing(_ old: String, with new: String, in path: String) -> String? {
-        // Not by characters: a combining mark at the beginning of a name would make one of the slash.
-        let (bytes, rest) = (path.utf8, path.utf8.dropFirst(old.utf8.count))
-        guard bytes.starts(with: old.utf8), rest.first == nil || rest.first == UInt8(ascii: "/") else { return nil }
-        return new + String(Substring(rest))
-    }
-}
-
 extension RecordedCall {
     /// Reads a call from a request (struct fuse_*_in of <linux/fuse.h>). Nil for a request that is not recorded.
-    fileprivate init?(_ request: RawRequest, _ server: Server, keepsData: Bool) {
+    fileprivate init?(_ request: RawRequest, keepsData: Bool) {
         guard let name = Name(request) else { return nil }
-        let (entry, second) = TracedCall.entries(of: request, server)
-        self.init(name, path: entry.path(in: server.volume))
-        other = second?.path(in: server.volume)
+        self.init(name, path: "")
         let node = UInt64(request.node)
         switch name {
         case .open: (self.node, flags) = (node, request.word(40))
         case .create: (flags, mode) = (request.word(40), request.mode(44, mask: 48))
-        case .tmpfile: (self.path, flags, mode) = ("", request.word(40), request.mode(44, mask: 48))
+        case .tmpfile: (flags, mode) = (request.word(40), request.mode(44, mask: 48))
         case .mknod: (mode, device) = (request.mode(40, mask: 48), request.word(44))
         case .mkdir: mode = request.mode(40, mask: 44)
         case .symlink: text = request.text(40, number: 1)

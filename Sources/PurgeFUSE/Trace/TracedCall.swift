@@ -8,12 +8,11 @@ struct CalledEntry {
     let name: String?
 
     /// The path relative to the container.
-    func path(in volume: Volume) -> String {
-        [volume.path(of: node), name].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "/")
+    func path(in volume: Volume, undoing changes: [UnansweredChange] = []) -> String {
+        volume.path(of: node, name, undoing: changes)
     }
 
-    /// The file with this name; nil if there is none.
-    func child(in volume: Volume) -> Node? { name.flatMap { volume.child($0, of: node) } }
+    var dentry: Dentry? { name.map { Dentry(directory: node, name: Name($0)) } }
 }
 
 /// How a line of the trace shows the requests of one opcode (struct fuse_*_in of <linux/fuse.h>).

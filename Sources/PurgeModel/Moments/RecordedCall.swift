@@ -73,7 +73,9 @@ public struct RecordedCall: Codable, Hashable, Sendable {
     public var isPlausible: Bool {
         guard ![path, other, text].contains(where: { $0?.utf8.contains(0) == true }) else { return false }
         let (start, length) = (offset ?? 0, max(size ?? 0, result ?? 0))
-        guard call != .read && call != .write || length <= Self.mostBytes else { return false }
+        guard call != .read && call != .write || (0...Self.mostBytes).contains(length) && (size ?? 0) >= 0 else {
+            return false
+        }
         // A call may fail because of its numbers.
         if error != nil { return true }
         let most: Int64 = 1 << 62
