@@ -53,6 +53,8 @@ final class VolumeCore: Sendable {
     let reclaimerRuns = Atomic<Bool>(false)
     /// How many purges the reclaimer's thread has carried out.
     let reclaimerRounds = Atomic<Int>(0)
+    /// The number of calls that wait for a batch of the reclaimer.
+    let reclaimerFollowers = Atomic<Int>(0)
     /// Advances when the device has changed, so that something else may be due next, and when a thread wants due work done at
     /// once.
     let deviceGate = Gate()

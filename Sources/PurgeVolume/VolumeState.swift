@@ -25,8 +25,8 @@ struct VolumeState: ~Copyable, Sendable {
     /// The process whose change or refused write set off background purging. Kept until none is requested.
     var pressureCause: PressureCause?
     var reclaimCall = ReclaimCall()
-    /// The bytes of the files that the reclaimer is purging. They count as free, but the files may still be seen.
-    var beingReclaimed = ByteCount.zero
+    /// What the reclaimer is purging. It counts as free, but the files may still be seen.
+    var reclaimedBatch = ReclaimedBatch()
     /// `Device.levelChanges` when the last change ended.
     private var levelChangesTold: UInt64 = 0
     /// Purged names that the kernel has not been told about yet.

@@ -106,8 +106,7 @@ extension RecordedCall {
         let node = UInt64(request.node)
         switch name {
         case .open: (self.node, flags) = (node, request.word(40))
-        case .create: (flags, mode) = (request.word(40), request.mode(44, mask: 48))
-        case .tmpfile: (flags, mode) = (request.word(40), request.mode(44, mask: 48))
+        case .create, .tmpfile: (flags, mode) = (request.word(40), request.mode(44, mask: 48))
         case .mknod: (mode, device) = (request.mode(40, mask: 48), request.word(44))
         case .mkdir: mode = request.mode(40, mask: 44)
         case .symlink: text = request.text(40, number: 1)

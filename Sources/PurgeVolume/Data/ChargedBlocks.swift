@@ -38,12 +38,13 @@ struct ChargedBlocks: VolumeFamily {
     func reserve(
         _ demand: Demand, for node: Node, _ descriptor: Int32, wrote: Bool, _ debt: inout AnnouncementDebt
     ) throws(Errno) -> Reservation {
-        if read({ $0.beingReclaimed > .zero }) { debt.followsReclaimer = true }
         if read({ !$0.lingering.isEmpty && !$0.hasRoom(for: $0[node].missing(in: demand.blocks), of: node) }) {
             openFiles.settleMappings()
         }
         var purge: Purge?
-        let reservation = try reserve(demand, for: node, wrote: wrote, &purge)
+        var batch: UInt64?
+        defer { debt.batch = batch ?? debt.batch }
+        let reservation = try reserve(demand, for: node, wrote: wrote, &purge, &batch)
         if let purge, !purger.carryOut(purge, &debt) {
             settle(node, descriptor, reservation.blocks)
             withdrawUse(reservation, of: node)
@@ -53,21 +54,25 @@ struct ChargedBlocks: VolumeFamily {
     }
 
     private func reserve(
-        _ demand: Demand, for node: Node, wrote: Bool, _ purge: inout Purge?
+        _ demand: Demand, for node: Node, wrote: Bool, _ purge: inout Purge?, _ batch: inout UInt64?
     ) throws(Errno) -> Reservation {
-        let isLast = !retries.areSome
-        do throws(Errno) { return try attempt(demand, for: node, wrote: wrote, isLast: isLast, &purge) } catch {
-            guard !isLast, error == .deviceFull else { throw error }
+        if !retries.areSome {
+            return try attempt(demand, for: node, wrote: wrote, isLast: true, &purge, &batch)
+        }
+        do throws(Errno) {
+            return try attempt(demand, for: node, wrote: wrote, isLast: false, &purge, &batch)
+        } catch {
+            guard error == .deviceFull else { throw error }
         }
         // Files that other retried calls keep open are skipped, but only for a moment.
         port.expectSlowWork()
         retries.awaitOthers(than: demand.tid)
-        return try attempt(demand, for: node, wrote: wrote, isLast: true, &purge)
+        return try attempt(demand, for: node, wrote: wrote, isLast: true, &purge, &batch)
     }
 
     /// Tries once to reserve the blocks. A lack of room is noted as a refusal only if this is the last attempt.
     private func attempt(
-        _ demand: Demand, for node: Node, wrote: Bool, isLast: Bool, _ purge: inout Purge?
+        _ demand: Demand, for node: Node, wrote: Bool, isLast: Bool, _ purge: inout Purge?, _ batch: inout UInt64?
     ) throws(Errno) -> Reservation {
         let now = clock.now
         policies.settle()
@@ -76,6 +81,9 @@ struct ChargedBlocks: VolumeFamily {
             let standing = state[node].standing
             let missing = state[node].missing(in: demand.blocks)
             let available = state.capacity.available(for: standing.writeClass).wholeBlocks
+            if state.reclaimedBatch.bytes > .zero, missing > 0, !state.hasRoom(for: missing, of: node) {
+                batch = state.reclaimedBatch.number
+            }
             var end = demand.blocks.upperBound
             var need = missing
             if missing > available {
@@ -166,7 +174,7 @@ extension VolumeState {
     /// Whether this many more blocks fit without a purge, and without the room of files that may still be seen.
     @inline(__always)
     func hasRoom(for blocks: Int64, of node: Node) -> Bool {
-        tree.accounts.hasRoom(for: ByteCount(blocks: blocks) + beingReclaimed, as: self[node].standing.writeClass)
+        tree.accounts.hasRoom(for: ByteCount(blocks: blocks) + reclaimedBatch.bytes, as: self[node].standing.writeClass)
     }
 
     fileprivate mutating func charge(_ node: Node, _ blocks: Range<Int64>, by tid: pid_t) {

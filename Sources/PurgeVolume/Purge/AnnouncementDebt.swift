@@ -18,9 +18,9 @@ public struct AnnouncementDebt: ~Copyable {
     private let payment: Payment
     private(set) var removals: [Removal] = []
     private var isAwaited = false
-    /// Whether the call has used, or lacked, room of files that the reclaimer is purging. They are then gone, too, when its
-    /// caller learns the outcome.
-    var followsReclaimer = false
+    /// The batch of the reclaimer whose room the call has used, or in spite of which it lacked room. These files are gone, too,
+    /// when its caller learns the outcome.
+    var batch: UInt64?
 
     fileprivate init(_ names: PurgedNames, paidBy payment: Payment) {
         self.names = names
@@ -52,7 +52,7 @@ public struct AnnouncementDebt: ~Copyable {
     }
 
     @usableFromInline
-    func awaitReclaimer() { if followsReclaimer { Reclaimer(core: names.core).awaitAnnouncement() } }
+    func awaitReclaimer() { if let batch { Reclaimer(core: names.core).awaitBatch(batch) } }
 
     /// Announces the names and then calls `answer`, or calls it earlier if the kernel cannot be told in time: see
     /// `Announcements`.

@@ -2,6 +2,15 @@ import PurgeModel
 import PurgeSystem
 import PurgeTree
 
+/// The files that the reclaimer's thread is purging.
+struct ReclaimedBatch {
+    private(set) var number: UInt64 = 0
+    /// Zero when the files are gone and announced.
+    var bytes = ByteCount.zero {
+        didSet { if bytes > .zero { number += 1 } }
+    }
+}
+
 /// Purges in the background as long as pressure, a refused write or the policy of a directory requires it.
 struct Reclaimer: VolumeFamily {
     let core: VolumeCore
@@ -51,7 +60,7 @@ struct Reclaimer: VolumeFamily {
         }
         if let purge {
             purger.purgeAndWait(purge)
-            change { $0.beingReclaimed = .zero }
+            change { $0.reclaimedBatch.bytes = .zero }
             return true
         }
         guard let folder else { return false }
@@ -70,7 +79,7 @@ struct Reclaimer: VolumeFamily {
             goal, trigger: .pressure, tid: 0, limit: Purger.batch, leftToFiles: state.reclaimCall.leftToFiles)
         if let purge {
             state.reclaimCall.leftToFiles = purge.plan.leftToFiles
-            state.beingReclaimed = purge.plan.bytes
+            state.reclaimedBatch.bytes = purge.plan.bytes
             return purge
         }
         folder = state.tree.nextFolder(in: state.device.order(for: goal, .pressure))
@@ -78,14 +87,22 @@ struct Reclaimer: VolumeFamily {
         return nil
     }
 
-    /// Waits, for at most a tenth of a second, until the files that this thread's purge has chosen are gone and announced.
-    func awaitAnnouncement() {
+    /// Waits until a batch is gone and announced, but at most 0.1 s, and at most 20 ms while the notifier waits for a lock of
+    /// the kernel, which the calling thread's request may hold. At most a third of the workers wait, so that the others serve
+    /// the notifier.
+    func awaitBatch(_ number: UInt64) {
+        let followers = core.reclaimerFollowers.add(1, ordering: .relaxed).newValue
+        defer { core.reclaimerFollowers.subtract(1, ordering: .relaxed) }
+        guard followers <= max(1, budget.workers / 3) else { return }
         port.expectSlowWork()
         let end = System.uptime() + 100_000_000
+        var blocked = 0
         while let seen = core.purges.generation(unless: { isEnding }),
-            read({ $0.beingReclaimed > .zero }), System.uptime() < end
+            read({ $0.reclaimedBatch.number == number && $0.reclaimedBatch.bytes > .zero }), System.uptime() < end
         {
-            core.purges.wait(while: seen, milliseconds: 20)
+            core.purges.wait(while: seen, milliseconds: 10)
+            blocked = System.isBlocked(thread: port.announcer) ? blocked + 1 : 0
+            if blocked > 1 { return }
         }
     }
 
