@@ -292,6 +292,43 @@ extension Mounts {
             }
         }
 
+        /// Files of O_TMPFILE that get no name, whose numbers are used again, and one that cannot be made: a replay leaves them
+        /// out, with fewer descriptors than there are such files.
+        @Test func filesThatNeverGetAName() throws {
+            let script = """
+                import os
+                home = os.environ["HOME"] + "/Documents"
+                os.mkdir(home + "/gone")
+                gone = os.open(home + "/gone", os.O_RDONLY)
+                os.rmdir(home + "/gone")
+                try: os.open("/proc/self/fd/%d" % gone, os.O_TMPFILE | os.O_RDWR)
+                except OSError: pass
+                for number in range(200):
+                    file = os.open(home, os.O_TMPFILE | os.O_RDWR)
+                    os.write(file, b"x" * 5000)
+                    if number % 50 == 0: os.link("/proc/self/fd/%d" % file, home + "/t%d" % number, src_dir_fd=gone)
+                    os.close(file)
+                    file = os.open(home + "/f", os.O_CREAT | os.O_RDWR)
+                    os.write(file, b"y" * 100)
+                    os.unlink(home + "/f")
+                    os.pread(file, 4096, 0)
+                    os.close(file)
+                """
+            try Scratch.with("power") { scratch in
+                let (record, target) = ("\(scratch.path)/r", "\(scratch.path)/target")
+                let command = ["--record", record, "--data", "--", Program.python, "-S", "-c", script]
+                try run(command, in: scratch.path).succeeded()
+                try Files.makeDirectory(target)
+                try Files.makeDirectory("\(target)/Documents")
+                let replay = "ulimit -n 64; \(PurgefsBinary.path) replay \(record) \(target)"
+                #expect(try Program.run("sh", "-c", replay).succeeded() == "")
+                let sizes = try Files.names(in: "\(target)/Documents").sorted().map {
+                    "\($0) \(try Files.status("\(target)/Documents/\($0)").st_size)"
+                }
+                #expect(sizes == ["t0 5000", "t100 5000", "t150 5000", "t50 5000"])
+            }
+        }
+
         /// Repeats the calls of a record in the scratch directory.
         private func replay(_ record: String, _ options: String..., in scratch: Scratch) throws -> Outcome {
             try Files.write(record, to: "\(scratch.path)/r")

@@ -66,7 +66,7 @@ private struct ReplayVerb {
         }
         guard let rest = arguments.text(.power).flatMap(PowerLoss.Rest.init) else {
             if arguments.has(.powerSeed) { throw .usage("--power-seed needs --power") }
-            return try replay(calls[..<end], &replayer)
+            return try replay(calls[..<end].withoutNamelessFiles(), &replayer)
         }
         let seed = arguments.text(.powerSeed).flatMap { UInt64($0) } ?? 0
         let survivors = PowerRecord(calls).survivors(of: PowerLoss(rest, seed: seed), before: end)
@@ -105,6 +105,33 @@ private struct ReplayVerb {
             let end = calls.firstIndex(where: { $0.kind == kind && $0.moment == number })
         else { throw .usage("--before \(VisibleText.of(text)): there is no such call in the record") }
         return end
+    }
+}
+
+extension Sequence<RecordedCall> {
+    /// Leaves out the files of O_TMPFILE that get no name, and all calls on them: the record does not say when they are closed.
+    /// Also leaves out calls that have not made such a file, because the record does not name the folder.
+    fileprivate func withoutNamelessFiles() -> [RecordedCall] {
+        let calls = Array(self)
+        // The number of the current file under each node that O_TMPFILE has made, and the files that get a name.
+        var files: [UInt64: Int] = [:]
+        var named: Set<Int> = []
+        var ofCall: [Int?] = []
+        for (index, call) in calls.enumerated() {
+            let node = call.node ?? 0
+            switch call.call {
+            case .tmpfile: if call.error == nil { files[node] = index }
+            case .create, .mkdir, .symlink, .mknod: if call.error == nil { files[node] = nil }
+            case .link: if call.other?.isEmpty == true, let file = files[node] { named.insert(file) }
+            default: break
+            }
+            ofCall.append(call.call == .tmpfile || call.path.isEmpty ? files[node] : nil)
+        }
+        return zip(calls, ofCall).compactMap { call, file in
+            if call.call == .tmpfile, call.error != nil { return nil }
+            if let file, !named.contains(file) { return nil }
+            return call
+        }
     }
 }
 

@@ -63,6 +63,7 @@ struct Replayer {
         let place = try place(call.path)
         let (dir, name) = (place.dir, place.name)
         defer { withExtendedLifetime(place.folder) {} }
+        if call.makesFile, let node = call.node { nameless[node] = nil }  // the number is used again
         switch call.call {
         case .create:
             _ = try FileDescriptor(adopting: System.open(at: dir, name, O_WRONLY | O_CREAT | O_EXCL, mode: mode))
@@ -179,6 +180,9 @@ extension RecordedCall {
     fileprivate var rawFlags: Int32 { Int32(bitPattern: flags ?? 0) }
     fileprivate var changesOwner: Bool { owner != nil || group != nil }
     fileprivate var changesTimes: Bool { accessTime != nil || modificationTime != nil }
+
+    /// Whether the call makes a file or folder with a name.
+    fileprivate var makesFile: Bool { [.create, .mkdir, .symlink, .mknod].contains(call) && error == nil }
 
     /// Whether the call is about a file that has no name. The root, node 1, has the empty path.
     fileprivate var isAboutNameless: Bool {
