@@ -140,6 +140,12 @@ extension Mounts {
                     "mkdir -p ~/tmp/a || { (trap '' TERM; exec sleep \(number)) & sleep 99; }")
                 #expect(deaf.status == 1 && deaf.output.contains("did not end in time"), "\(deaf)")
                 #expect(try Program.run("pgrep", "-f", "^sleep \(number)$").status == 1)
+                // Children that begin while their parent is ended, and one whose parent has ended long before.
+                let forking = try sweep(
+                    "--check", "true", "--moments", "error", "--time-limit", "1s", "--", "sh", "-c",
+                    "mkdir ~/tmp/a || { (setsid sleep \(number) &); while :; do sleep \(number) & sleep 0.002; done; }")
+                #expect(forking.status == 1 && forking.output.contains("did not end in time"), "\(forking)")
+                #expect(try Program.run("pgrep", "-f", "^sleep \(number)$").status == 1)
             }
         }
 

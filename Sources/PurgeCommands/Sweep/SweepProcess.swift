@@ -26,6 +26,8 @@ struct SweepProcess {
 
     let pid: pid_t
     private let place: String
+    /// An entry of the environment that only the processes of this run have.
+    private var mark: String { "PURGEFS_SWEEP_RUN=\(place)" }
     private let deadline: Int64?
     private var killAt: Int64?
     private(set) var isLate = false
@@ -63,7 +65,8 @@ struct SweepProcess {
             + faults.flatMap { ["--fault", $0] } + more + ["--check", check ?? common.check, "--"]
         let words = (shell + options).map { Array($0.utf8CString) } + (command ?? common.command)
         do throws(Errno) {
-            pid = try System.spawn(words, environment: System.environment(), mask: common.mask)
+            let environment = System.environment() + [Array("PURGEFS_SWEEP_RUN=\(place)".utf8CString)]
+            pid = try System.spawn(words, environment: environment, mask: common.mask)
         } catch { throw CommandFailure("cannot start a run", path: Places.ownBinary(), error) }
         deadline = limit.map { System.uptime() + $0 }
     }
@@ -105,11 +108,14 @@ struct SweepProcess {
         return isOver ? processEnd : nil
     }
 
-    /// Finds COMMAND, its descendants, and what those have started that have lost their parent.
+    /// Finds COMMAND and what it has started. Processes that have lost their parent are known by their environment.
     private mutating func noteDescendants() {
         let noted = descendants
         var roots = noted.values.compactMap { ProcessStatus(of: $0.status.pid) }.filter { noted[Key($0)] != nil }
         if processEnd == nil, let run = ProcessStatus(of: pid) { roots.append(run) }
+        let known = Set(roots.map(\.pid))
+        roots += System.processes().filter { !known.contains($0) && System.environment(of: $0, has: mark) }
+            .compactMap { ProcessStatus(of: $0) }
         descendants = [:]
         for process in ProcessStatus.trees(of: roots)
         where process.pid != pid && !process.hasEnded && !Self.isDaemon(process) {

@@ -71,6 +71,14 @@ extension System {
     /// Returns the pids of all processes that /proc shows.
     package static func processes() -> [pid_t] { numbers(in: "/proc") }
 
+    /// Whether the environment with which a process began has this entry, `NAME=VALUE`. False if it may not be read.
+    package static func environment(of pid: pid_t, has entry: String) -> Bool {
+        do throws(Errno) {
+            let bytes = try FileDescriptor.open("/proc/\(pid)/environ", O_RDONLY).readToEnd()
+            return bytes.split(separator: 0).contains { $0.elementsEqual(entry.utf8) }
+        } catch { return false }
+    }
+
     fileprivate static func numbers(in directory: String) -> [Int32] {
         do throws(Errno) {
             return try FileDescriptor.open(directory, O_RDONLY | O_DIRECTORY).names().compactMap {
