@@ -43,7 +43,7 @@ SOURCES = Sources Tests Package.swift
 export PURGEFS_BINARY = $(BINARY)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-build app-build long snippets app-tests distro-test suites trials build bench picture ci check lint house format install uninstall deb tarball package-test clean
+.PHONY: help demo test test-build app-build long ring-tests snippets app-tests distro-test suites trials build bench picture ci check lint house format install uninstall deb tarball package-test clean
 
 help: ## this list
 	@echo 'purgefs: a simulated iOS app container as a FUSE file system'
@@ -84,6 +84,10 @@ test-build:
 long: ## everything at full counts, half an hour; before a release and after changes of locks or the ledger
 	@SWIFT=$(SWIFT) $(DEPS) long
 	PURGEFS_TEST_SCALE=1 $(MAKE) test snippets app-tests
+	$(MAKE) ring-tests
+
+ring-tests: build test-build ## the mount tests at small counts, with requests by io_uring (as root; Linux 6.14 and newer)
+	PURGEFS_TEST_SCALE=0.1 SWIFT=$(SWIFT) python3 -B Tests/Runner --transport ring --only MountTests
 
 # Apps look for "/tmp/" in a path. So the container is neither in the usual place, nor beside a clone that is itself below a
 # tmp.

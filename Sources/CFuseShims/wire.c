@@ -13,11 +13,18 @@ static struct {
     uint32_t offered, offered2;
 } init;
 
+// FUSE_OVER_IO_URING in flags2, which is newer than the headers of Debian 12.
+#define OVER_IO_URING (1u << 9)
+// Whether the answer to INIT asks for requests by io_uring. Only the thread that serves INIT uses it.
+static int asks_for_rings;
+
 static void complete_init(struct init_reply *reply) {
     // A write whose buffer begins within a page spans one page more than its length, but libfuse requests only the pages that
     // max_write needs. 256 is the kernel's default limit.
     if (reply->max_pages) reply->max_pages = 256;
     version_complete_init(reply, init.offered, init.offered2);
+    asks_for_rings = ring_is_wanted() && (init.offered2 & OVER_IO_URING) && (reply->flags & INIT_EXT);
+    if (asks_for_rings) reply->flags2 |= OVER_IO_URING;
 }
 
 // Set before the session has a second thread.
@@ -40,15 +47,19 @@ static void tell_answer(const struct iovec *iov, int count) {
 static ssize_t wire_writev(int fd, struct iovec *iov, int count, void *userdata) {
     (void)fd;
     (void)userdata;
+    int is_init = 0;
     if (init.unique && count == 2 && iov[0].iov_len == sizeof(struct fuse_out_header)) {
         struct fuse_out_header *header = iov[0].iov_base;
         if (header->unique == init.unique && iov[1].iov_len >= sizeof(struct init_reply)) {
             init.unique = 0;
             complete_init(iov[1].iov_base);
+            is_init = 1;
         }
     }
     if (on_answer) tell_answer(iov, count);
-    return channel_send(iov, count);
+    ssize_t result = channel_send(iov, count);
+    if (is_init) ring_agree(result >= 0 && asks_for_rings);
+    return result;
 }
 
 void shim_refuse(uint64_t unique, int error) {

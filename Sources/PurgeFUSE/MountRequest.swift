@@ -12,6 +12,7 @@ public struct MountRequest: Sendable {
     public var allowsOther = false
     /// Further options for mount(8), as after `-o`.
     public var options: [String] = []
+    public var transport = TransportChoice.auto
     /// The access times that reading must not change, if the mount is not read-only.
     public var untouched: UntouchedTimes = []
 

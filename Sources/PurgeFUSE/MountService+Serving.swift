@@ -8,14 +8,14 @@ import PurgeVolume
 extension MountService {
     /// Serves until the mount has ended, and leaves the store complete.
     static func run(
-        _ channel: Channel, _ server: Server, _ mountpoint: String, _ request: MountRequest,
-        _ whenReady: () -> Void
+        _ channel: Channel, _ server: Server, _ rings: RingWorkers<Server>?, _ mountpoint: String,
+        _ request: MountRequest, _ whenReady: () -> Void
     ) throws(StoreError) {
         let device = EndSignals.device(at: mountpoint)
         let isInterrupted: Bool
         do throws(Errno) {
             let recording = request.eventSink.map { (server.volume.events.addRecorder(), $0) }
-            let serving = try startServing(channel, server, mountpoint)
+            let serving = try startServing(channel, server, rings, mountpoint)
             try startApp(server.volume.controlFiles, request)
             isInterrupted = interruption != nil
             if !isInterrupted {
@@ -58,7 +58,7 @@ extension MountService {
     /// Starts the trace, the threads that serve requests, wait for signals and watch the mount, and the volume's threads.
     /// Returns the serving thread, which ends with the mount.
     private static func startServing(
-        _ channel: Channel, _ server: Server, _ mountpoint: String
+        _ channel: Channel, _ server: Server, _ rings: RingWorkers<Server>?, _ mountpoint: String
     ) throws(Errno) -> WorkThread {
         // Must come before the first request is served, because a request may purge names, which must then be announced.
         try server.kernel.begin(session: channel.session)
@@ -67,7 +67,7 @@ extension MountService {
         let seen = started.generation
         let serving = try WorkThread(name: "serving") {
             started.wait(while: seen)
-            do throws(Errno) { try channel.serve(server, limit: server.volume.budget.workers) } catch {
+            do throws(Errno) { try channel.serve(server, rings, limit: server.volume.budget.workers) } catch {
                 note("purgefs: error: no worker thread: \(error)")
                 Channel.fail(error)
             }

@@ -7,10 +7,11 @@ import PurgeVolume
 
 // The session with libfuse and the kernel.
 extension MountService {
-    /// Mounts, and takes over the connection to the kernel.
+    /// Mounts, and takes over the connection to the kernel. Returns the threads for requests by io_uring, if there are any.
     static func mount(
         _ request: MountRequest, at mountpoint: String, _ store: Store, _ server: Server
-    ) throws(StoreError) -> Channel {
+    ) throws(StoreError) -> (Channel, RingWorkers<Server>?) {
+        let rings = try RingWorkers.start(request.transport, server, at: mountpoint)
         let session = try session(options(request, store), server, mountpoint)
         guard fuse_session_mount(session, mountpoint) == 0 else {
             fuse_session_destroy(session)
@@ -21,7 +22,7 @@ extension MountService {
                     + "a container forbids mounting unless it was started with --cap-add SYS_ADMIN and, where AppArmor "
                     + "is in use, --security-opt apparmor=unconfined (SELinux: label=disable).")
         }
-        return try channel(session, server, mountpoint)
+        return (try channel(session, server, mountpoint), rings)
     }
 
     /// Returns the text after -o.

@@ -68,14 +68,14 @@ public enum MountService {
         } catch { throw StoreError("no thread could be started: \(error)", path: mountpoint, advice: "See: ulimit -u") }
         if request.isReadOnly { warnOfUnfinishedWork(volume, store) }
         guard interruption == nil else { throw .interrupted(store.path) }
-        let channel = try mount(request, at: mountpoint, store, server)
+        let (channel, rings) = try mount(request, at: mountpoint, store, server)
         do throws(StoreError) {
             try save(volume, settings, insteadOf: known, in: store, isReadOnly: request.isReadOnly)
         } catch {
             fuse_session_unmount(channel.session)
             throw error
         }
-        try run(channel, server, mountpoint, request, whenReady)
+        try run(channel, server, rings, mountpoint, request, whenReady)
     }
 
     /// Returns the store's settings. If the mount is not read-only, a separate volume first finishes interrupted work. That

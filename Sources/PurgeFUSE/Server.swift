@@ -101,5 +101,6 @@ extension Server: RequestService {
         volume.noteRelease(handle)
     }
 
+    func makeCall(onCPU number: UInt32) { kernel.makeCall(onCPU: number) }
     func report(_ failure: String) { MountService.note("purgefs: error: \(failure)") }
 }

@@ -9,6 +9,12 @@ import PurgeTree
 public protocol KernelPort: AnyObject, Sendable {
     /// Notes that the calling thread is about to do something slow, so that another thread takes over reading requests.
     func expectSlowWork()
+    /// Whether a RELEASE may come after requests that were made later (docs/INTERNALS.md, The order of RELEASE).
+    var closesComeLate: Bool { get }
+    /// Waits until each close(2) that has returned by now has been noted. Called without any lock.
+    func catchUpWithCloses()
+    /// How requests come from the kernel; nil if there is no mount.
+    var transport: String? { get }
     /// Announces purged names, in order, on a separate thread.
     func announce(_ announcement: Announcement)
     /// The kernel thread ID of the announcing thread; 0 if there is none.
@@ -52,6 +58,10 @@ public final class NoKernel: KernelPort {
     public init() {}
     /// Does nothing: there are no requests to read.
     public func expectSlowWork() {}
+    public var closesComeLate: Bool { false }
+    /// Does nothing: nobody closes files.
+    public func catchUpWithCloses() {}
+    public var transport: String? { nil }
     /// Finishes at once: a name that is gone from the store is gone for every process.
     public func announce(_ announcement: Announcement) { announcement.finish() }
     public var announcer: pid_t { 0 }

@@ -37,10 +37,12 @@ extension VolumeCore {
     func status() -> StatusReport {
         let isBusy = reclaimerIsBusy.load(ordering: .relaxed)
         return read { state in
-            StatusReport(
+            var report = StatusReport(
                 device: state.device, ledger: state.device.ledgers[0], mountpoint: mountpoint,
                 store: store.absolutePath,
                 purging: isBusy || !state.untoldPurges.underWay.isEmpty)
+            report.transport = port.transport
+            return report
         }
     }
 }

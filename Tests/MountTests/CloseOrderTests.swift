@@ -7,8 +7,8 @@ extension Mounts {
     /// Every call sees the effects of each close(2) and each purge that returned before the call began.
     @Suite struct CloseOrderTests {
         /// Worker W's file has 2^W blocks, so the reclaimable blocks are a bit mask of the workers whose file is closed.
-        @Test func closedFilesCountAsReclaimableAtOnce() throws {
-            try withMount { mount in
+        @Test(arguments: Transport.available) func closedFilesCountAsReclaimableAtOnce(by transport: Transport) throws {
+            try withMount(by: transport) { mount in
                 try mount.turnThresholdsOff()
                 let workers = 4
                 for worker in 0..<workers { try mount.make("Library/Caches/w\(worker)", size: 4096 << worker) }
@@ -39,8 +39,9 @@ extension Mounts {
         }
 
         /// Each write takes one block, so it purges exactly the least recently used file.
-        @Test func purgedNamesAreGoneWhenTheWriteReturns() throws {
-            try withMount { mount in
+        @Test(arguments: Transport.available) func purgedNamesAreGoneWhenTheWriteReturns(by transport: Transport) throws
+        {
+            try withMount(by: transport) { mount in
                 let count = Scale.of(1000)
                 try mount.turnThresholdsOff()
                 for number in 0..<count { try mount.make("Library/Caches/f\(number)", size: 4096) }
@@ -72,8 +73,9 @@ extension Mounts {
         }
 
         /// As soon as a file in Library/Caches is closed, the next write can use its space.
-        @Test func closedFilesCanBePurgedByTheNextWrite() throws {
-            try withMount { mount in
+        @Test(arguments: Transport.available) func closedFilesCanBePurgedByTheNextWrite(by transport: Transport) throws
+        {
+            try withMount(by: transport) { mount in
                 try mount.turnThresholdsOff()
                 for round in 0..<Scale.of(300) {
                     try mount.write("0", to: "storage.others")

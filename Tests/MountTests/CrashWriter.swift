@@ -35,7 +35,7 @@ final class CrashWriter: @unchecked Sendable {
             file?.close()
             file = nil
             let code = (error as? Errno)?.code
-            guard code == ENOTCONN || code == ECONNABORTED || code == EIO else { throw error }
+            guard [ENOTCONN, ECONNABORTED, ECANCELED, EIO].contains(code) else { throw error }
         }
     }
 

@@ -136,7 +136,7 @@ extension Mounts {
         }
 
         /// The kernel's errors for a call after the end of the connection, for a call in flight, and for a page being read.
-        private static let lost: Set = ["ENOTCONN", "ECONNABORTED", "EIO"]
+        private static let lost: Set = ["ENOTCONN", "ECONNABORTED", "ECANCELED", "EIO"]
 
         /// Fills ten folders with a thousand files each. Files from earlier rounds may still be there.
         private func fill(_ mount: TestMount) throws {

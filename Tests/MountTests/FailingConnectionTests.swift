@@ -14,7 +14,7 @@ extension Mounts {
                 mount.expectWarnings()
                 let call = fault.prefix { $0 != ":" }
                 let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(fault)"]
-                try mount.mount(wrapper: strace)
+                try mount.mount(["-o", "transport=dev"], wrapper: strace)
                 try body(mount)
             }
         }

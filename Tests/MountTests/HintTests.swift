@@ -162,7 +162,7 @@ extension Mounts {
         /// Each command says that the daemon is stopped, and how to continue it. The commands run at the same time, because
         /// each waits.
         @Test func aDaemonThatWasStopped() throws {
-            try withMount { mount in
+            try withMount(by: .device) { mount in
                 let daemon = try #require(mount.daemon)
                 let elsewhere = "\(mount.scratch)/elsewhere"
                 try Files.makeDirectory(elsewhere)

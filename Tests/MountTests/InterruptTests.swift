@@ -48,7 +48,8 @@ extension Mounts {
                 let traced = try Program.start(
                     [
                         "strace", "-f", "-o", "\(mount.scratch)/trace", "-e", "trace=eventfd2", "-e",
-                        "inject=eventfd2:signal=STOP", PurgefsBinary.path, "mount", mount.store, mount.root,
+                        "inject=eventfd2:signal=STOP", PurgefsBinary.path, "mount", "-o", "transport=dev", mount.store,
+                        mount.root,
                     ])
                 defer { traced.signalGroup(SIGKILL) }
                 try eventually("a daemon that has stopped") {

@@ -53,7 +53,7 @@ extension Mounts {
 
         /// A container that does not answer is listed with the reason.
         @Test func aDaemonThatDoesNotAnswer() throws {
-            try withMount { mount in
+            try withMount(by: .device) { mount in
                 let daemon = try #require(mount.daemon)
                 daemon.signal(SIGSTOP)
                 defer { daemon.signal(SIGCONT) }

@@ -136,7 +136,7 @@ extension Mounts {
 
         /// umount(8) returns before the daemon has released the store, so the next mount waits for the daemon's end.
         @Test func aMountWaitsForADaemonThatIsEnding() throws {
-            try withMount { mount in
+            try withMount(by: .device) { mount in
                 try mount.make("Documents/f", size: 4096)
                 let old = try #require(mount.daemon)
                 old.signal(SIGSTOP)

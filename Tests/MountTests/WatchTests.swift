@@ -125,7 +125,7 @@ extension Mounts {
 
         /// Ctrl-C works while a thread waits for a daemon that does not answer.
         @Test func controlCEndsItWhileTheDaemonIsStopped() throws {
-            try withMount { mount in
+            try withMount(by: .device) { mount in
                 try inTerminal(mount) { terminal in
                     mount.daemon?.signal(SIGSTOP)
                     defer { mount.daemon?.signal(SIGCONT) }
@@ -213,7 +213,7 @@ extension Mounts {
 
         /// Signals end the watch even if the daemon does not answer.
         @Test(arguments: [SIGINT, SIGTERM]) func signalsEndIt(signal: Int32) throws {
-            try withMount { mount in
+            try withMount(by: .device) { mount in
                 let watch = try Program.start([PurgefsBinary.path, "status", mount.root, "--watch"])
                 try eventually("one of them") { watch.output.contains(mount.store) }
                 mount.daemon?.signal(SIGSTOP)

@@ -45,6 +45,10 @@ final class FakeKernel: KernelPort {
 
     private func come(to call: Call) { state.withLock { $0.meanwhile[call] }?() }
 
+    let closesComeLate = false
+    func catchUpWithCloses() {}
+    let transport: String? = nil
+
     func expectSlowWork() { come(to: .slowWork) }
     func announce(_ announcement: Announcement) {
         state.withLock { state in

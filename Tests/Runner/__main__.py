@@ -8,6 +8,7 @@ Options:
   --beside LINE   a shell command to run beside the tests, without a time limit; it must succeed too; may be given several times
   --list          print the units and their tests, run nothing
   --record        run the tests of a process one by one, and write their times to Tests/Runner/times.txt
+  --transport T   ring or dev: how the mounts of all tests get their requests (docs/PERFORMANCE.md); ring needs root
   --limit SECONDS time limit of one process (600 if PURGEFS_TEST_SCALE is below 1, otherwise 1800 times it)
 
 A unit is a set of tests that one process runs, with its mount tests one after the other. Units start in the order of their
@@ -26,6 +27,7 @@ sys.dont_write_bytecode = True
 import bundle
 import failures
 import plan
+import transport
 from pool import Pool
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
@@ -50,7 +52,8 @@ def main(words):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
     began = time.monotonic()
-    results = run(units, options)
+    with transport.chosen(options.transport):
+        results = run(units, options)
     if options.record:
         plan.write_times(TIMES, [record for result in results for record in failures.records(result)])
     return report(results, len(units) + len(options.beside), time.monotonic() - began)
@@ -61,6 +64,7 @@ def parse(words):
     parser.add_argument("--jobs", type=int, default=3 * (os.cpu_count() or 1))
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--beside", action="append", default=[])
+    parser.add_argument("--transport", choices=["ring", "dev"])
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--record", action="store_true")
     scale = float(os.environ.get("PURGEFS_TEST_SCALE") or 1)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <fuse_lowlevel.h>
 #include "channel.h"
+#include "ring.h"
 
 // Creates the session, of which a process has at most one.
 struct fuse_session *shim_session_new(

@@ -1,6 +1,5 @@
-// The connection to the kernel, of which a process has one. Every request comes through channel_receive, and every answer and
-// notification goes through channel_send or channel_splice. Nothing else reads or writes the connection. Another transport
-// would have the same functions, and shim_take_over_io would choose between them.
+// The connection to the kernel, of which a process has one. Requests come through channel_receive or, by io_uring, through ring.h.
+// Every answer and notification goes through channel_send or channel_splice. Nothing else reads or writes the connection.
 #ifndef CHANNEL_H
 #define CHANNEL_H
 
@@ -21,6 +20,9 @@ ssize_t channel_splice(int pipe, off_t *offset, size_t size, unsigned flags, uin
 // Makes channel_receive return -ENODEV from now on, so no further request is served. Any thread may call this and the next two
 // functions, at any time.
 void channel_stop(void);
+int channel_is_stopped(void);
+// The open /dev/fuse.
+int channel_device(void);
 // Stops because of a permanent error of the connection.
 void channel_fail(int error);
 // Returns the error given to channel_fail, or 0 if there was none.

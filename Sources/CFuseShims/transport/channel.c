@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "channel.h"
+#include "ring.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +32,11 @@ void channel_stop(void) {
     uint64_t one = 1;
     is_stopped = 1;
     if (write(stop_event, &one, sizeof one) < 0) return;  // the event is readable already
+    ring_wake_all();
 }
+
+int channel_is_stopped(void) { return is_stopped; }
+int channel_device(void) { return device; }
 
 void channel_fail(int error) {
     failure = error;
@@ -134,6 +139,7 @@ static size_t joined(const struct iovec *iov, int count, char *whole) {
 ssize_t channel_send(struct iovec *iov, int count) {
     const struct fuse_out_header *header = iov[0].iov_base;
     uint64_t unique = iov[0].iov_len >= sizeof *header ? header->unique : 0;
+    if (unique && ring_send(unique, iov, count)) return header->len;
     char whole[WHOLE] __attribute__((aligned(WHOLE)));
     size_t size = joined(iov, count, whole);
     return checked(size ? write(device, whole, size) : writev(device, iov, count), unique);

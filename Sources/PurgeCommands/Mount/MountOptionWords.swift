@@ -1,4 +1,5 @@
 import PurgeCommandLine
+import PurgeFUSE
 import PurgeModel
 
 /// Checks the words after `-o` before libfuse sees them, because libfuse would say only that an option is unknown.
@@ -26,6 +27,9 @@ enum MountOptionWords {
         let name = String(word.prefix { $0 != "=" })
         let value = word.dropFirst(name.count + 1)
         if name == "remount" { return "a container cannot be remounted; unmount it and mount it again" }
+        if name == "transport" {
+            return TransportChoice(rawValue: String(value)) == nil ? "transport must be auto, ring or dev" : nil
+        }
         if known.contains(name) || name.isEmpty { return nil }
         if ofFstab.contains(name) || name.hasPrefix("x-") {
             return "'\(name)' is an option for fstab; leave it out here"

@@ -1,3 +1,4 @@
+import Glibc
 import PurgeCommandLine
 import PurgeFUSE
 import PurgeModel
@@ -58,6 +59,7 @@ extension Arguments {
         request.allowsOther = allowsOther
         request.options.removeAll { $0 == "allow_other" }
         request.applyAccessTimes()
+        request.applyTransport()
         return request
     }
 
@@ -110,6 +112,15 @@ extension Arguments {
 }
 
 extension MountRequest {
+    /// Takes `transport=` out of the options; the last one counts. Without one, PURGEFS_TRANSPORT does.
+    fileprivate mutating func applyTransport() {
+        let words = options.filter { $0.hasPrefix("transport=") }
+        let word = words.last.map { String($0.dropFirst("transport=".count)) }
+        let text = word ?? getenv("PURGEFS_TRANSPORT").map { String(cString: $0) }
+        transport = text.flatMap { TransportChoice(rawValue: $0) } ?? .auto
+        options.removeAll { words.contains($0) }
+    }
+
     /// The words of mount(8) and fstab about access times. Modes such as relatime, strictatime and lazytime depend on the file
     /// system under the store. libfuse must not get options that it does not know.
     private static let accessTimeOptions: Set<String> = [

@@ -31,7 +31,8 @@ struct StatusText {
     private var device: String {
         let (clock, boots) = (report.device.clock, report.device.boots)
         let ahead = clock > 0 ? ", clock \(DurationText.inWords(seconds: clock)) ahead" : ""
-        return "\(report.device.state), boot \(boots)\(ahead), profile \(report.profile)"
+        let ring = report.transport == "ring" ? ", requests by io_uring" : ""
+        return "\(report.device.state), boot \(boots)\(ahead), profile \(report.profile)\(ring)"
     }
 
     private var space: [String] {

@@ -19,6 +19,8 @@ extension fuse_lowlevel_ops {
         operations.setattr = { Request($0)?.setAttributes(of: $1, $2, valid: $3, $4) }
         operations.statfs = { request, node in
             guard let request = Request(request) else { return }
+            // Our own thread asks only for the sake of asking.
+            if request.server.kernel.isAsking(request.tid) { return request.fail(.ioError) }
             request.reply().statistics(request.volume.statistics(at: request.node(node)))
         }
     }

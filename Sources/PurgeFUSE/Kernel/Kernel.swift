@@ -1,4 +1,5 @@
 import CFuse
+import CFuseShims
 import Glibc
 import PurgeStore
 import PurgeSystem
@@ -11,6 +12,7 @@ final class Kernel: KernelPort {
     private let mount: OwnMount
     private let notifier: Notifier
     private let errands = WorkQueue()
+    private let caller = RingCaller()
 
     init(mountpoint: String) {
         mount = OwnMount(path: mountpoint)
@@ -26,13 +28,24 @@ final class Kernel: KernelPort {
     /// Begins to use the mount, which now exists.
     func begin(session: OpaquePointer) throws(Errno) { try mount.begin(session: session) }
 
+    /// Whether a call comes from `makeCall`.
+    func isAsking(_ tid: pid_t) -> Bool { closesComeLate && caller.isCalling(tid) }
+
+    /// Makes a call through the mount on a CPU, on a separate thread.
+    func makeCall(onCPU number: UInt32) { caller.makeCall(onCPU: number, through: mount) }
+
     func end() {
+        caller.end()
         errands.end()
         pages.end()
         notifier.end()
     }
 
     func expectSlowWork() { Worker.willBeSlow() }
+
+    var closesComeLate: Bool { ring_is_in_use() != 0 }
+    func catchUpWithCloses() { ring_catch_up(100) }
+    var transport: String? { ring_is_in_use() != 0 ? "ring" : "dev" }
 
     func announce(_ announcement: Announcement) { notifier.announce(announcement) }
     var announcer: pid_t { notifier.thread }

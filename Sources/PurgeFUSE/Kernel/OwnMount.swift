@@ -36,6 +36,13 @@ final class OwnMount: Sendable {
         fuse_lowlevel_notify_inval_inode(session, fuse_ino_t(node), offset, 0)
     }
 
+    /// Makes a call that the kernel passes on to us each time, and for which it takes no lock: statvfs(2).
+    func ask() {
+        do throws(Errno) {
+            if let root = try open([], System.openPath | O_DIRECTORY) { _ = try System.fileSystemStatus(root.raw) }
+        } catch {}  // the mount is gone
+    }
+
     /// Opens a path in the mount. Returns nil if our mount does not exist yet or is gone, because the path would then lead to
     /// the directory under the mount. Mounts inside ours are not entered, since they may never answer.
     func open(_ path: [UInt8], _ flags: Int32) throws(Errno) -> FileDescriptor? {

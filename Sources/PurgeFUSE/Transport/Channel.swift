@@ -4,10 +4,9 @@ import PurgeSystem
 
 /// The connection to the kernel: the only place where requests are received and answers are sent.
 ///
-/// This folder and CFuseShims/transport are one transport. It receives requests, reports each in order to a
-/// `RequestService`, and has libfuse decode and answer them. libfuse encodes an answer on the thread that gives it, and
-/// passes the bytes to `channel_send` or `channel_splice`. A second transport would have a type like this one, and
-/// `MountService` would choose between them.
+/// This folder and CFuseShims/transport receive requests, from /dev/fuse (`DeviceRequests`) and by io_uring (`RingWorkers`).
+/// They report each to a `RequestService`, and have libfuse decode and answer it. libfuse encodes an answer on the thread that
+/// gives it, and passes the bytes to `channel_send` or `channel_splice`.
 struct Channel: @unchecked Sendable {
     // @unchecked: libfuse's session may be used by several threads at once, and is not changed here.
     let session: OpaquePointer
@@ -22,8 +21,19 @@ struct Channel: @unchecked Sendable {
     }
 
     /// Serves with at most `limit` threads until the mount has ended.
-    func serve(_ service: some RequestService, limit: Int) throws(Errno) {
+    func serve<Service: RequestService>(_ service: Service, _ rings: RingWorkers<Service>?, limit: Int) throws(Errno) {
+        rings?.serve(self)
+        defer { rings?.join() }
         try WorkerPool(source: DeviceRequests(channel: self, service: service), limit: limit).run()
+    }
+
+    /// Serves one request: carries out the faults that it meets, and answers it.
+    func serve(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int, _ service: some RequestService) {
+        if service.areFaultsSet {
+            let request = RawRequest(buffer)
+            if let error = service.meetFaults(request) { return refuse(request, error) }
+        }
+        process(buffer, length)
     }
 
     /// Receives one request and returns its length. Only one thread at a time may call this. Throws ENODEV after `stop`.

@@ -81,11 +81,6 @@ final class DeviceRequests<Service: RequestService>: RequestSource, @unchecked S
     }
 
     func serve(_ buffer: UnsafeMutableRawBufferPointer, _ length: Int) {
-        let buffer = request(in: buffer)
-        if service.areFaultsSet {
-            let request = RawRequest(buffer)
-            if let error = service.meetFaults(request) { return channel.refuse(request, error) }
-        }
-        channel.process(buffer, length)
+        channel.serve(request(in: buffer), length, service)
     }
 }

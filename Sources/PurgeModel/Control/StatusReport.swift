@@ -70,6 +70,8 @@ public struct StatusReport: Codable, Sendable {
     public var device: Device
     public var app: App
     public var counters: Counters
+    /// How requests come from the kernel: `ring` or `dev`; nil if the container is not mounted.
+    public var transport: String?
 
     public init(
         profile: String, mountpoint: String?, store: String, capacity: Capacity, tiers: Tiers, marked: Marked,

@@ -43,7 +43,7 @@ struct AttributeChanges: VolumeFamily {
         if change.size != nil, purgedNames.isAnnouncer(change.tid) { return try lookups.attributes(of: node) }
         if change.size != nil {
             try protection.admit(handle == nil ? .open : .use, to: node, by: change.tid)
-            openFiles.settleMapping(of: node)
+            openFiles.settleCloses(of: node)
         }
         return try access.changing(node) { (location) throws(Errno) in
             try openFiles.apartFromUse(of: node) { () throws(Errno) in

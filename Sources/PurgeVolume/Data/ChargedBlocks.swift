@@ -38,7 +38,8 @@ struct ChargedBlocks: VolumeFamily {
     func reserve(
         _ demand: Demand, for node: Node, _ descriptor: Int32, wrote: Bool, _ debt: inout AnnouncementDebt
     ) throws(Errno) -> Reservation {
-        if read({ !$0.lingering.isEmpty && !$0.hasRoom(for: $0[node].missing(in: demand.blocks), of: node) }) {
+        // The file itself is open, except in truncate(2) of a path.
+        if read({ $0.openFiles > 1 && !$0.hasRoom(for: $0[node].missing(in: demand.blocks), of: node) }) {
             openFiles.settleMappings()
         }
         var purge: Purge?

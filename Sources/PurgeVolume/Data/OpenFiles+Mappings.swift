@@ -11,7 +11,19 @@ extension OpenFiles {
     /// may still be mapped is checked before a control file reports numbers.
     static let passedFiles = 1024
 
+    /// Counts the closes of a file that have returned, and releases its kept descriptor if the last mapping is gone. Called
+    /// before a call that treats an open file differently.
+    func settleCloses(of node: Node) {
+        if port.closesComeLate, read({ !$0[node].io.handles.isEmpty }) {
+            port.catchUpWithCloses()
+            var attempts = 10
+            awaitClosing(of: node, &attempts)
+        }
+        settleMapping(of: node)
+    }
+
     func settleMappings() {
+        if port.closesComeLate, read({ $0.openFiles > 0 }) { port.catchUpWithCloses() }
         let nodes = read { Array($0.lingering.values) }
         var attempts = 10
         for node in nodes {

@@ -13,6 +13,7 @@ struct OpenFiles: VolumeFamily {
     func open(
         _ node: Node, flags: Int32, caller: Caller, offersPassthrough: Bool
     ) throws(Errno) -> Handle {
+        if port.closesComeLate { settleCloses(of: node) }
         try reserveOpen(node, by: caller, isUse: Self.isUse(flags))
         do throws(Errno) {
             let descriptor = try openOwn(node, flags & ~O_TRUNC)

@@ -93,6 +93,7 @@ public struct FaultyCalls: VolumeFamily {
     private func purgeAll(_ call: FaultyCall) {
         port.expectSlowWork()
         runBeside(core.purges, until: { false }) {
+            openFiles.settleMappings()
             purgedNames.awaitingAnnouncements { debt in
                 // Only a request about a place that does not exist is an error.
                 do throws(Errno) {

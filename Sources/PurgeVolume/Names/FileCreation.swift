@@ -61,7 +61,7 @@ struct FileCreation: VolumeFamily {
         }
         do throws(Errno) {
             // A reply to CREATE cannot set up passthrough. ESTALE makes the kernel look up the name again, and then use OPEN.
-            openFiles.settleMapping(of: entry.node)
+            openFiles.settleCloses(of: entry.node)
             if read({ $0[entry.node].isPassed }) { throw .stale }
             return (
                 entry,
